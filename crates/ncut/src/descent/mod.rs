@@ -1,0 +1,105 @@
+//! Fast-CD (the paper's section 3): coordinate descent on the labels, one node at a time.
+
+use crate::graph::NodeId;
+use crate::partition::{Links, Partition};
+use crate::progress::{Observer, Progress, Stage, StopReason};
+
+/// Nodes between two calls of the observer.
+const NODES_PER_REPORT: usize = 4096;
+/// Sweeps between two recomputations of the sums.
+const SWEEPS_PER_REFRESH: usize = 4;
+
+/// When to stop sweeping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoppingRule {
+    /// Sweeps at most.
+    pub max_sweeps: usize,
+    /// Stop when a sweep changes the objective by less than this, relatively; looked at from the third
+    /// sweep on.
+    pub tolerance: f64,
+}
+
+impl Default for StoppingRule {
+    /// The paper's: 50 sweeps, 1e-9.
+    fn default() -> Self {
+        Self { max_sweeps: 50, tolerance: 1e-9 }
+    }
+}
+
+impl StoppingRule {
+    fn check(&self, sweeps: usize, moves: u64, before: f64, after: f64) -> Option<StopReason> {
+        if moves == 0 {
+            Some(StopReason::LocalOptimum)
+        } else if sweeps >= 3 && (after - before).abs() < self.tolerance * before.abs() {
+            Some(StopReason::SmallImprovement)
+        } else if sweeps >= self.max_sweeps {
+            Some(StopReason::SweepLimit)
+        } else {
+            None
+        }
+    }
+}
+
+/// How a descent went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Descent {
+    /// Whole sweeps, the last one, which may have been broken off, included.
+    pub sweeps: usize,
+    /// Moves in all.
+    pub moves: u64,
+    /// Why it ended.
+    pub stop_reason: StopReason,
+}
+
+/// Sweeps over the nodes in order, giving each its best cluster, until `rule` is met. The objective never
+/// falls, and a cluster never becomes empty.
+pub fn descend(partition: &mut Partition<'_>, rule: &StoppingRule, observe: Observer<'_>) -> Descent {
+    let mut links = Links::new(partition.n_clusters());
+    let mut progress = Progress::new(Stage::Descent, partition.graph().n_nodes() as u64);
+    progress.objective = Some(partition.objective());
+    let stop_reason = loop {
+        if progress.sweeps >= rule.max_sweeps {
+            break StopReason::SweepLimit;
+        }
+        let (moves_before, before) = (progress.moves, partition.objective());
+        let cancelled = sweep(partition, &mut links, &mut progress, observe);
+        progress.sweeps += 1;
+        if progress.sweeps.is_multiple_of(SWEEPS_PER_REFRESH) {
+            partition.refresh();
+        }
+        let after = partition.objective();
+        progress.objective = Some(after);
+        if cancelled || observe(&progress).is_break() {
+            break StopReason::Cancelled;
+        }
+        let moves = progress.moves - moves_before;
+        if let Some(reason) = rule.check(progress.sweeps, moves, before, after) {
+            break reason;
+        }
+    };
+    partition.refresh();
+    Descent { sweeps: progress.sweeps, moves: progress.moves, stop_reason }
+}
+
+/// One visit to every node; tells whether the observer broke it off.
+fn sweep(
+    partition: &mut Partition<'_>,
+    links: &mut Links,
+    progress: &mut Progress,
+    observe: Observer<'_>,
+) -> bool {
+    for node in 0..partition.graph().n_nodes() {
+        if node.is_multiple_of(NODES_PER_REPORT) {
+            progress.done = node as u64;
+            if observe(progress).is_break() {
+                return true;
+            }
+        }
+        if let Some(step) = partition.best_move(node as NodeId, links) {
+            partition.apply(step);
+            progress.moves += 1;
+        }
+    }
+    progress.done = progress.total;
+    false
+}

@@ -1,0 +1,187 @@
+//! Why an input was refused. Hitting a limit or being cancelled is no error but a
+//! [`StopReason`](crate::StopReason).
+
+use std::path::PathBuf;
+
+/// `Result` with this crate's [`Error`].
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// An input that was refused: what is wrong, where, and what to do about it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A graph needs at least one node.
+    #[error("the graph has no nodes")]
+    EmptyGraph,
+
+    /// More nodes than node numbers can tell apart.
+    #[error("{n_nodes} nodes are too many: node numbers have 32 bits, so {} is the most", u32::MAX)]
+    TooManyNodes {
+        /// How many there were.
+        n_nodes: u64,
+    },
+
+    /// The arrays a graph needs cannot be allocated.
+    #[error("not enough memory for a graph of {n_nodes} nodes and {n_entries} stored entries")]
+    OutOfMemory {
+        /// Nodes of the graph.
+        n_nodes: usize,
+        /// Stored entries: two for an edge, one for a self-loop.
+        n_entries: usize,
+    },
+
+    /// An edge names a node that does not exist.
+    #[error("entry ({from}, {to}) is outside the graph, whose nodes are 0 to {}", n_nodes.saturating_sub(1))]
+    NodeOutOfRange {
+        /// One end of the edge (the row).
+        from: u64,
+        /// The other end (the column).
+        to: u64,
+        /// Nodes of the graph.
+        n_nodes: usize,
+    },
+
+    /// A negative, NaN or infinite weight.
+    #[error("the weight of ({from}, {to}) is {weight}; {}", weight_remedy(*weight))]
+    BadWeight {
+        /// One end of the edge.
+        from: u64,
+        /// The other end.
+        to: u64,
+        /// Its weight.
+        weight: f64,
+    },
+
+    /// The weights are finite, their sum is not.
+    #[error("the weights add up to more than a 64-bit float can hold; divide them all by a constant first")]
+    WeightOverflow,
+
+    /// The two directions of an edge have different weights.
+    #[error(
+        "the matrix is not symmetric: the weight of ({from}, {to}) is {weight}, that of ({to}, {from}) is \
+         {mirror}; symmetrize it first, or ask for `symmetrize` average or max"
+    )]
+    Asymmetric {
+        /// Row of the first entry.
+        from: u64,
+        /// Its column.
+        to: u64,
+        /// Weight at (from, to).
+        weight: f64,
+        /// Weight at (to, from), 0 when nothing is stored there.
+        mirror: f64,
+    },
+
+    /// Arrays that do not fit together.
+    #[error("{problem}")]
+    BadShape {
+        /// What does not fit.
+        problem: String,
+    },
+
+    /// The number of clusters is not between 1 and the number of nodes.
+    #[error("{n_clusters} clusters were asked of {n_nodes} nodes; {}", cluster_remedy(*n_clusters, *n_nodes))]
+    BadClusterCount {
+        /// The number asked for.
+        n_clusters: usize,
+        /// Nodes that can be clustered.
+        n_nodes: usize,
+    },
+
+    /// Given labels that cannot be used.
+    #[error("{problem}")]
+    BadLabels {
+        /// What is wrong with them.
+        problem: String,
+    },
+
+    /// A setting outside its range.
+    #[error("{name} is {value}; it must be {expected}")]
+    BadSetting {
+        /// The setting.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+
+    /// A file could not be understood.
+    #[error("{}", place(path.as_ref(), *line, problem))]
+    BadFile {
+        /// The file, when it has a name.
+        path: Option<PathBuf>,
+        /// Line of the file, from 1, for text.
+        line: Option<u64>,
+        /// What is wrong there.
+        problem: String,
+    },
+
+    /// The observer stopped the work before there was anything to return.
+    #[error("stopped while reading; there is no result yet")]
+    Cancelled,
+}
+
+impl Error {
+    /// A problem in a file: at a line, when there is one.
+    pub(crate) fn in_file(line: impl Into<Option<u64>>, problem: impl Into<String>) -> Self {
+        Self::BadFile { path: None, line: line.into(), problem: problem.into() }
+    }
+
+    /// Labels that cannot be used.
+    pub(crate) fn labels(problem: impl Into<String>) -> Self {
+        Self::BadLabels { problem: problem.into() }
+    }
+
+    /// Arrays that do not fit together.
+    pub(crate) fn shape(problem: impl Into<String>) -> Self {
+        Self::BadShape { problem: problem.into() }
+    }
+
+    /// The same error for a file that counts rows and columns from 1.
+    pub(crate) fn counted_from_one(self) -> Self {
+        match self {
+            Self::Asymmetric { from, to, weight, mirror } => {
+                Self::Asymmetric { from: from + 1, to: to + 1, weight, mirror }
+            }
+            other => other,
+        }
+    }
+
+    /// The same error, naming the file it is about.
+    #[must_use]
+    pub fn at(self, path: impl Into<PathBuf>) -> Self {
+        match self {
+            Self::BadFile { path: None, line, problem } => {
+                Self::BadFile { path: Some(path.into()), line, problem }
+            }
+            Self::BadFile { .. } | Self::Cancelled => self,
+            other => Self::BadFile { path: Some(path.into()), line: None, problem: other.to_string() },
+        }
+    }
+}
+
+fn weight_remedy(weight: f64) -> &'static str {
+    if weight.is_nan() || weight.is_infinite() {
+        "weights must be finite: remove the edge or give it a number"
+    } else {
+        "weights must not be negative: drop the edge, or shift or square the similarities"
+    }
+}
+
+fn cluster_remedy(n_clusters: usize, n_nodes: usize) -> String {
+    if n_clusters == 0 {
+        "ask for at least 1".into()
+    } else {
+        format!("every cluster needs a node, so ask for at most {n_nodes}")
+    }
+}
+
+fn place(path: Option<&PathBuf>, line: Option<u64>, problem: &str) -> String {
+    match (path, line) {
+        (Some(path), Some(line)) => format!("{}, line {line}: {problem}", path.display()),
+        (Some(path), None) => format!("{}: {problem}", path.display()),
+        (None, Some(line)) => format!("line {line}: {problem}"),
+        (None, None) => problem.into(),
+    }
+}

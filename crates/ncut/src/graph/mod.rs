@@ -1,0 +1,235 @@
+//! The graph every algorithm works on: undirected, weighted, checked once and trusted after.
+
+mod build;
+mod components;
+mod contract;
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+
+pub use build::{GraphBuilder, Symmetrize};
+pub use components::Components;
+pub use contract::LEFT_OUT;
+
+/// Number of a node, from 0.
+pub type NodeId = u32;
+
+/// An undirected graph with weights `a_ij >= 0`, as the rows of its symmetric matrix (CSR).
+///
+/// Invariants, checked by every constructor:
+/// - `offsets[0] = 0 <= offsets[1] <= … <= offsets[n]` = stored entries; row `i` is
+///   `neighbors[offsets[i]..offsets[i + 1]]`, strictly ascending, every entry below `n`;
+/// - `a_ij = a_ji`, to the last bit, and `0 < a_ij < inf`;
+/// - the diagonal, when stored, is part of its row; [`Graph::for_each_neighbor`] leaves it out and
+///   [`Graph::self_loop`] answers for it;
+/// - the total volume is finite.
+///
+/// A graph owns its arrays or borrows them (`Graph<'a>`), so a matrix that already exists, in memory or
+/// in a mapped file, is used in place.
+#[derive(Clone, Debug)]
+pub struct Graph<'a> {
+    offsets: Cow<'a, [u64]>,
+    neighbors: Cow<'a, [NodeId]>,
+    weights: Weights<'a>,
+    /// `a_ii` of every node; empty when the graph has no self-loop.
+    self_loops: Vec<f64>,
+    /// `d_i = sum_j a_ij`, the diagonal counted once.
+    degrees: Vec<f64>,
+    n_loops: usize,
+    n_isolated: usize,
+    volume: f64,
+}
+
+/// The weights of the stored entries, as they were given.
+#[derive(Clone, Debug)]
+pub enum Weights<'a> {
+    /// Every weight is 1; nothing is stored.
+    Unit,
+    /// 32-bit weights; sums are 64-bit all the same.
+    F32(Cow<'a, [f32]>),
+    /// 64-bit weights.
+    F64(Cow<'a, [f64]>),
+}
+
+impl Weights<'_> {
+    /// Weight of stored entry `entry`.
+    #[inline]
+    pub fn at(&self, entry: usize) -> f64 {
+        match self {
+            Self::Unit => 1.0,
+            Self::F32(weights) => f64::from(weights[entry]),
+            Self::F64(weights) => weights[entry],
+        }
+    }
+
+    /// How many are stored; `None` when none need be.
+    fn len(&self) -> Option<usize> {
+        match self {
+            Self::Unit => None,
+            Self::F32(weights) => Some(weights.len()),
+            Self::F64(weights) => Some(weights.len()),
+        }
+    }
+}
+
+impl<'a> Graph<'a> {
+    /// Number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.degrees.len()
+    }
+
+    /// Number of undirected edges; a self-loop counts as one.
+    pub fn n_edges(&self) -> usize {
+        (self.neighbors.len() - self.n_loops) / 2 + self.n_loops
+    }
+
+    /// Number of self-loops.
+    pub fn n_self_loops(&self) -> usize {
+        self.n_loops
+    }
+
+    /// Number of nodes of degree 0 (a self-loop is a degree).
+    pub fn n_isolated(&self) -> usize {
+        self.n_isolated
+    }
+
+    /// Degree of a node: the sum of its weights, its self-loop once.
+    #[inline]
+    pub fn degree(&self, node: NodeId) -> f64 {
+        self.degrees[node as usize]
+    }
+
+    /// Degrees of all nodes.
+    pub fn degrees(&self) -> &[f64] {
+        &self.degrees
+    }
+
+    /// Sum of all degrees.
+    pub fn volume(&self) -> f64 {
+        self.volume
+    }
+
+    /// Weight of the node's self-loop, 0 without one.
+    #[inline]
+    pub fn self_loop(&self, node: NodeId) -> f64 {
+        self.self_loops.get(node as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Where the rows begin and end, `n_nodes + 1` numbers.
+    pub fn offsets(&self) -> &[u64] {
+        &self.offsets
+    }
+
+    /// The column numbers of all rows, one row after the other, the diagonal in place.
+    pub fn neighbors(&self) -> &[NodeId] {
+        &self.neighbors
+    }
+
+    /// The weights of all rows, in the order of [`neighbors`](Self::neighbors).
+    pub fn weights(&self) -> &Weights<'a> {
+        &self.weights
+    }
+
+    /// The positions of a node's stored entries.
+    #[inline]
+    pub fn entries(&self, node: NodeId) -> std::ops::Range<usize> {
+        self.offsets[node as usize] as usize..self.offsets[node as usize + 1] as usize
+    }
+
+    /// Calls `visit(neighbor, weight)` for every neighbour in ascending order, the node itself left out.
+    ///
+    /// This is the inner loop of every algorithm: the kind of weights is looked at once a row, and each
+    /// kind has a loop of its own.
+    #[inline]
+    pub fn for_each_neighbor(&self, node: NodeId, mut visit: impl FnMut(NodeId, f64)) {
+        let entries = self.entries(node);
+        let row = &self.neighbors[entries.clone()];
+        match &self.weights {
+            Weights::Unit => {
+                for &neighbor in row {
+                    if neighbor != node {
+                        visit(neighbor, 1.0);
+                    }
+                }
+            }
+            Weights::F32(weights) => {
+                for (&neighbor, &weight) in row.iter().zip(&weights[entries]) {
+                    if neighbor != node {
+                        visit(neighbor, f64::from(weight));
+                    }
+                }
+            }
+            Weights::F64(weights) => {
+                for (&neighbor, &weight) in row.iter().zip(&weights[entries]) {
+                    if neighbor != node {
+                        visit(neighbor, weight);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The node's neighbours and their weights in ascending order, the node itself left out.
+    pub fn row(&self, node: NodeId) -> impl Iterator<Item = (NodeId, f64)> + '_ {
+        self.entries(node)
+            .map(|entry| (self.neighbors[entry], self.weights.at(entry)))
+            .filter(move |&(neighbor, _)| neighbor != node)
+    }
+
+    /// Every undirected edge once, as `(from, to, weight)` with `from <= to`, in ascending order.
+    pub fn edges(&self) -> impl Iterator<Item = (NodeId, NodeId, f64)> + '_ {
+        (0..self.n_nodes() as NodeId).flat_map(move |from| {
+            self.entries(from)
+                .map(move |entry| (from, self.neighbors[entry], self.weights.at(entry)))
+                .filter(|&(from, to, _)| from <= to)
+        })
+    }
+
+    /// The nodes of positive degree, ascending.
+    pub fn connected_nodes(&self) -> Vec<NodeId> {
+        (0..self.n_nodes() as NodeId).filter(|&node| self.degree(node) > 0.0).collect()
+    }
+
+    /// The graph between `nodes` (ascending) alone: node `i` of the result is `nodes[i]`.
+    ///
+    /// # Errors
+    /// When `nodes` is empty, not strictly ascending, or names a node that does not exist.
+    pub fn induced(&self, nodes: &[NodeId]) -> Result<Graph<'static>> {
+        const OUTSIDE: NodeId = NodeId::MAX;
+        let n_nodes = self.n_nodes();
+        if let Some(pair) = nodes.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return Err(Error::shape(format!(
+                "the nodes of a subgraph must ascend, but {} stands before {}",
+                pair[0], pair[1]
+            )));
+        }
+        if let Some(&last) = nodes.last().filter(|&&last| last as usize >= n_nodes) {
+            return Err(Error::NodeOutOfRange { from: last.into(), to: last.into(), n_nodes });
+        }
+        let mut number = vec![OUTSIDE; n_nodes];
+        for (new, &old) in nodes.iter().enumerate() {
+            number[old as usize] = new as NodeId;
+        }
+        let mut offsets = Vec::with_capacity(nodes.len() + 1);
+        offsets.push(0);
+        let mut neighbors = Vec::new();
+        let mut kept = Vec::new();
+        for &node in nodes {
+            for entry in self.entries(node) {
+                let neighbor = number[self.neighbors[entry] as usize];
+                if neighbor != OUTSIDE {
+                    neighbors.push(neighbor);
+                    kept.push(entry);
+                }
+            }
+            offsets.push(neighbors.len() as u64);
+        }
+        let weights = match &self.weights {
+            Weights::Unit => Weights::Unit,
+            Weights::F32(weights) => Weights::F32(kept.iter().map(|&entry| weights[entry]).collect()),
+            Weights::F64(weights) => Weights::F64(kept.iter().map(|&entry| weights[entry]).collect()),
+        };
+        Graph::from_parts(offsets.into(), neighbors.into(), weights)
+    }
+}

@@ -1,0 +1,124 @@
+//! Levels of the hierarchy: everybody joins its most similar neighbour.
+
+use crate::disjoint::DisjointSets;
+use crate::error::Result;
+use crate::graph::{Graph, LEFT_OUT, NodeId};
+use crate::partition::ClusterId;
+
+/// A level of the hierarchy, as a labelling of the original nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// Cluster of every node, numbered by first appearance; [`LEFT_OUT`] for isolated nodes.
+    pub labels: Vec<ClusterId>,
+    /// Number of clusters.
+    pub n_clusters: usize,
+}
+
+impl Level {
+    /// The level below the first: every node of positive degree by itself.
+    pub fn singletons(graph: &Graph<'_>) -> Self {
+        let mut n_clusters = 0;
+        let labels = graph.degrees().iter().map(|&degree| {
+            if degree == 0.0 {
+                return LEFT_OUT;
+            }
+            n_clusters += 1;
+            n_clusters - 1
+        });
+        Self { labels: labels.collect(), n_clusters: n_clusters as usize }
+    }
+
+    /// Similarity of the clusters, computed from the original graph: the mean weight over all pairs of
+    /// nodes, not the mean of means that a chain of levels gives.
+    ///
+    /// # Errors
+    /// When `graph` is not the one the level belongs to.
+    pub fn similarity(&self, graph: &Graph<'_>) -> Result<Graph<'static>> {
+        graph.contract_average(&self.labels, self.n_clusters)
+    }
+
+    /// Volume of every cluster in the original graph.
+    pub fn volumes(&self, graph: &Graph<'_>) -> Vec<f64> {
+        let mut volumes = vec![0.0; self.n_clusters];
+        for (&label, &degree) in self.labels.iter().zip(graph.degrees()) {
+            if let Some(volume) = volumes.get_mut(label as usize) {
+                *volume += degree;
+            }
+        }
+        volumes
+    }
+}
+
+/// The levels from fine to coarse, each with fewer clusters than the one before. They end when one
+/// cluster is left, or when nothing has a neighbour any more (a disconnected graph).
+#[derive(Clone, Debug)]
+pub struct FirstNeighborLevels<'g> {
+    graph: &'g Graph<'g>,
+    level: Level,
+    /// Mean similarities between the clusters of `level`; none before the first level.
+    similarity: Option<Graph<'static>>,
+}
+
+impl<'g> FirstNeighborLevels<'g> {
+    /// The levels of `graph`.
+    pub fn new(graph: &'g Graph<'g>) -> Self {
+        Self { graph, level: Level::singletons(graph), similarity: None }
+    }
+}
+
+impl Iterator for FirstNeighborLevels<'_> {
+    type Item = Level;
+
+    fn next(&mut self) -> Option<Level> {
+        let joined = match &self.similarity {
+            None => join_first_neighbors(self.graph, |node| self.graph.degree(node) > 0.0),
+            // Here a node without links is a whole component, and stays a cluster.
+            Some(similarity) => join_first_neighbors(similarity, |_| true),
+        };
+        if joined.n_clusters == self.level.n_clusters {
+            return None;
+        }
+        let current = self.similarity.as_ref().unwrap_or(self.graph);
+        let similarity = joined.similarity(current);
+        self.level = match &self.similarity {
+            None => joined,
+            Some(_) => {
+                let label = |&label: &ClusterId| joined.labels.get(label as usize).copied();
+                let labels = self.level.labels.iter().map(|of_node| label(of_node).unwrap_or(LEFT_OUT));
+                Level { labels: labels.collect(), n_clusters: joined.n_clusters }
+            }
+        };
+        self.similarity = Some(similarity.expect("a level numbers its clusters without gaps"));
+        Some(self.level.clone())
+    }
+}
+
+/// The connected components of "i's nearest neighbour is j", among the nodes that `belongs` admits. The
+/// nearest neighbour has the largest weight, the lowest number among equals; the diagonal does not count.
+fn join_first_neighbors(graph: &Graph<'_>, belongs: impl Fn(NodeId) -> bool) -> Level {
+    let n_nodes = graph.n_nodes();
+    let mut sets = DisjointSets::new(n_nodes);
+    for node in 0..n_nodes {
+        let mut nearest = (0.0, node);
+        graph.for_each_neighbor(node as NodeId, |neighbor, weight| {
+            if weight > nearest.0 {
+                nearest = (weight, neighbor as usize);
+            }
+        });
+        sets.join(node, nearest.1);
+    }
+    let mut labels = vec![LEFT_OUT; n_nodes];
+    let mut n_clusters = 0;
+    for node in 0..n_nodes {
+        if belongs(node as NodeId) {
+            let first = sets.find(node);
+            if first == node {
+                labels[node] = n_clusters;
+                n_clusters += 1;
+            } else {
+                labels[node] = labels[first];
+            }
+        }
+    }
+    Level { labels, n_clusters: n_clusters as usize }
+}

@@ -1,0 +1,295 @@
+//! Edge lists: `from to [weight]` a line, ids being any integers or strings.
+
+use std::io::{self, Write};
+
+use super::GraphFile;
+use super::names::Names;
+use super::text::Lines;
+use crate::error::{Error, Result};
+use crate::graph::{Graph, GraphBuilder};
+
+/// Starts of comment lines.
+const COMMENTS: [char; 2] = ['#', '%'];
+/// Names of the two columns by which a header is known.
+const HEADER_NAMES: [[&str; 2]; 9] = [
+    ["source", "target"],
+    ["from", "to"],
+    ["src", "dst"],
+    ["fromnodeid", "tonodeid"],
+    ["from_node_id", "to_node_id"],
+    ["node1", "node2"],
+    ["node_1", "node_2"],
+    ["id1", "id2"],
+    ["source_id", "target_id"],
+];
+
+/// What stands between the columns of a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Separator {
+    /// A comma if the first edge has one, white space otherwise.
+    #[default]
+    Detect,
+    /// A comma (if the first edge has one); ids may hold spaces, or commas in double quotes.
+    Comma,
+    /// A tab (if the first edge has one); ids may hold spaces.
+    Tab,
+}
+
+/// Whether the first line names the columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Header {
+    /// Yes if its weight is not a number at all, or its names are known ones such as source and target.
+    #[default]
+    Detect,
+    /// It does.
+    Yes,
+    /// It does not.
+    No,
+}
+
+pub(super) fn read(lines: &mut Lines<'_>, separator: Separator, header: Header) -> Result<GraphFile> {
+    let mut names = Names::default();
+    let mut builder = GraphBuilder::new(0)?;
+    let mut layout: Option<Layout> = None;
+    let mut fields = Fields::default();
+    let mut is_first = true;
+    while let Some((number, line)) = lines.next_content(&COMMENTS)? {
+        let cut = layout.as_ref().map_or_else(|| Cut::of(line, separator), |layout| layout.cut);
+        fields.split(line, cut).map_err(|problem| Error::in_file(number, problem))?;
+        if std::mem::take(&mut is_first) && is_header(&fields, header) {
+            continue;
+        }
+        let n_columns = layout.get_or_insert(Layout { cut, n_columns: fields.len() }).n_columns;
+        let edge = parse_edge(&fields, n_columns).map_err(|problem| Error::in_file(number, problem))?;
+        let (from, to) = (names.number(edge.from)?, names.number(edge.to)?);
+        builder.grow(names.len())?;
+        builder.add_edge(from, to, edge.weight)?;
+    }
+    if names.is_empty() {
+        return Err(Error::in_file(None, "holds no edges; an edge is a line `from to` or `from to weight`"));
+    }
+    Ok(GraphFile { graph: builder.finish()?, names: Some(names) })
+}
+
+/// Writes every edge once. An isolated node is a self-loop of weight 0, which reads back as a node alone.
+pub(super) fn write(
+    writer: &mut dyn Write,
+    graph: &Graph<'_>,
+    names: Option<&Names>,
+    separator: Separator,
+) -> io::Result<()> {
+    let between = match separator {
+        Separator::Detect => ' ',
+        Separator::Comma => ',',
+        Separator::Tab => '\t',
+    };
+    let id = |node: u32| match names {
+        Some(names) => quoted(names.get(node), between),
+        None => node.to_string(),
+    };
+    let weighted = graph.n_isolated() > 0 || !matches!(graph.weights(), crate::Weights::Unit);
+    // Nodes may be called what columns are called; a header of our own keeps their edge one.
+    if let (Some(names), Some((from, to, _))) = (names, graph.edges().next())
+        && names_columns(names.get(from), names.get(to))
+    {
+        writeln!(
+            writer,
+            "source{between}target{}",
+            if weighted { format!("{between}weight") } else { String::new() }
+        )?;
+    }
+    let mut put = |from: u32, to: u32, weight: f64| {
+        write!(writer, "{}{between}{}", id(from), id(to))?;
+        if weighted {
+            write!(writer, "{between}{weight:?}")?;
+        }
+        writeln!(writer)
+    };
+    for node in 0..graph.n_nodes() as u32 {
+        if graph.degree(node) == 0.0 {
+            put(node, node, 0.0)?;
+        }
+        for entry in graph.entries(node) {
+            let to = graph.neighbors()[entry];
+            if node <= to {
+                put(node, to, graph.weights().at(entry))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An id as a column: in quotes where it would be taken apart otherwise.
+pub(super) fn quoted(id: &str, separator: char) -> String {
+    if id.contains([separator, ',', '"']) || id.trim() != id || id.starts_with(COMMENTS) {
+        format!("\"{}\"", id.replace('"', "\"\""))
+    } else {
+        id.to_string()
+    }
+}
+
+/// What the first edge tells about all lines.
+struct Layout {
+    cut: Cut,
+    n_columns: usize,
+}
+
+/// Where lines are cut.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Cut {
+    WhiteSpace,
+    At(char),
+}
+
+impl Cut {
+    pub(super) fn of(line: &str, separator: Separator) -> Self {
+        let wanted = match separator {
+            Separator::Detect | Separator::Comma => ',',
+            Separator::Tab => '\t',
+        };
+        // Every second part of a line cut at its quotes is quoted.
+        let is_cut = line.split('"').step_by(2).any(|unquoted| unquoted.contains(wanted));
+        if is_cut { Self::At(wanted) } else { Self::WhiteSpace }
+    }
+}
+
+/// The columns of a line; quoted ones are unpacked.
+#[derive(Default)]
+pub(super) struct Fields {
+    /// Where each column stands in `text`.
+    bounds: Vec<(usize, usize)>,
+    text: String,
+}
+
+impl Fields {
+    pub(super) fn len(&self) -> usize {
+        self.bounds.len()
+    }
+
+    pub(super) fn get(&self, column: usize) -> &str {
+        let (start, end) = self.bounds[column];
+        &self.text[start..end]
+    }
+
+    /// Takes a line apart.
+    pub(super) fn split(&mut self, line: &str, cut: Cut) -> Result<(), String> {
+        self.bounds.clear();
+        self.text.clear();
+        let mut rest = line.trim();
+        loop {
+            rest = rest.trim_start();
+            let start = self.text.len();
+            if let Some(quoted) = rest.strip_prefix('"') {
+                rest = self.unquote(quoted)?.trim_start_matches([' ', '\t']);
+                let next = match cut {
+                    Cut::WhiteSpace => Some(rest),
+                    Cut::At(separator) => rest.strip_prefix(separator),
+                };
+                self.bounds.push((start, self.text.len()));
+                match next {
+                    Some(next) if cut == Cut::WhiteSpace && next.is_empty() => return Ok(()),
+                    Some(next) => rest = next,
+                    None if rest.is_empty() => return Ok(()),
+                    None => return Err("a quoted id must be followed by a separator".into()),
+                }
+                continue;
+            }
+            let (field, next) = match cut {
+                Cut::WhiteSpace => match rest.find(|c: char| c.is_ascii_whitespace()) {
+                    Some(end) => (&rest[..end], Some(&rest[end..])),
+                    None => (rest, None),
+                },
+                Cut::At(separator) => match rest.split_once(separator) {
+                    Some((field, next)) => (field.trim_end(), Some(next)),
+                    None => (rest, None),
+                },
+            };
+            self.text.push_str(field);
+            self.bounds.push((start, self.text.len()));
+            match next {
+                Some(next) => rest = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// Unpacks a quoted column and returns what follows it; two quotes stand for one.
+    fn unquote<'l>(&mut self, mut quoted: &'l str) -> Result<&'l str, String> {
+        loop {
+            let Some((part, rest)) = quoted.split_once('"') else {
+                return Err("a double quote is opened but not closed on this line".into());
+            };
+            self.text.push_str(part);
+            match rest.strip_prefix('"') {
+                Some(more) => {
+                    self.text.push('"');
+                    quoted = more;
+                }
+                None => return Ok(rest),
+            }
+        }
+    }
+}
+
+fn is_header(fields: &Fields, header: Header) -> bool {
+    match header {
+        Header::Yes => true,
+        Header::No => false,
+        Header::Detect => {
+            let is_number = |text: &str| text.parse::<f64>().is_ok();
+            (fields.len() == 3 && !is_number(fields.get(2)))
+                || (fields.len() >= 2 && names_columns(fields.get(0), fields.get(1)))
+        }
+    }
+}
+
+/// Whether two ids are known names of columns.
+fn names_columns(from: &str, to: &str) -> bool {
+    let (from, to) = (from.to_lowercase(), to.to_lowercase());
+    HEADER_NAMES.iter().any(|&[a, b]| (from == a && to == b) || (from == b && to == a))
+}
+
+struct Edge<'f> {
+    from: &'f str,
+    to: &'f str,
+    weight: f64,
+}
+
+fn parse_edge(fields: &Fields, n_columns: usize) -> Result<Edge<'_>, String> {
+    if !(2..=3).contains(&fields.len()) {
+        return Err(format!(
+            "an edge is `from to` or `from to weight`, but this line has {} column{}",
+            fields.len(),
+            if fields.len() == 1 { "" } else { "s" }
+        ));
+    }
+    if fields.len() != n_columns {
+        return Err(format!(
+            "this line has {} columns, the first edge has {n_columns}; either all edges have a weight or none",
+            fields.len()
+        ));
+    }
+    let (from, to) = (fields.get(0), fields.get(1));
+    if from.is_empty() || to.is_empty() {
+        return Err("an id is empty; an edge needs two".into());
+    }
+    let weight = if n_columns == 3 { parse_weight(fields.get(2))? } else { 1.0 };
+    Ok(Edge { from, to, weight })
+}
+
+/// A weight: a finite number of at least 0.
+pub(super) fn parse_weight(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Err(_) => Err(format!("the weight `{text}` is not a number")),
+        Ok(weight) if weight.is_nan() || (weight.is_infinite() && !text.contains(char::is_numeric)) => {
+            Err(format!("the weight is {text}; weights must be finite: remove the edge or give it a number"))
+        }
+        Ok(weight) if weight.is_infinite() => Err(format!(
+            "the weight {text} is too large for a 64-bit float; divide all weights by a constant"
+        )),
+        Ok(weight) if weight < 0.0 => {
+            Err(format!("the weight {text} is negative; drop the edge, or shift or square the similarities"))
+        }
+        Ok(weight) => Ok(weight),
+    }
+}

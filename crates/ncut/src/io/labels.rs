@@ -1,0 +1,196 @@
+//! Labels: one integer a line in node order, or an id and a label; `.npy` and `.npz` arrays.
+
+use std::io::{self, BufReader, Write};
+use std::path::Path;
+
+use super::edge_list::{Cut, Fields, Separator, quoted};
+use super::names::Names;
+use super::npy::{self, Array};
+use super::npz::Archive;
+use super::text::{self, Compression, Lines};
+use super::{open, write_whole};
+use crate::error::{Error, Result};
+use crate::metrics::{Label, UNLABELLED};
+use crate::progress::unobserved;
+
+const COMMENTS: [char; 2] = ['#', '%'];
+/// Names of the last column by which a header is known.
+const HEADER_NAMES: [&str; 6] = ["label", "labels", "cluster", "class", "community", "y"];
+
+/// Reads the labels of `n_nodes` nodes: from `.npy`, `.npz` (array `y`, `labels` or the only one), or text,
+/// which may be compressed. Text has one integer a line, in node order, or, for a graph whose nodes have
+/// ids, an id and an integer in any order. -1 means none.
+///
+/// # Errors
+/// When the file cannot be read, a label is no integer from -1 up, or there is not one for each node.
+pub fn read_labels(path: &Path, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
+    let read = || match text::ending(path).as_deref() {
+        Some("npy") => {
+            let array = Array::read(BufReader::new(open(path)?));
+            let numbers = array.and_then(|array| array.integers());
+            let numbers = numbers.map_err(|problem| Error::in_file(None, format!("the array {problem}")))?;
+            from_array(numbers, n_nodes)
+        }
+        Some("npz") => {
+            let mut archive = Archive::open(BufReader::new(open(path)?))?;
+            let arrays = archive.names();
+            let known = ["y", "labels"].into_iter().find(|known| arrays.iter().any(|name| name == known));
+            let numbers = match (known, &arrays[..]) {
+                (Some(name), _) => archive.integers(name)?,
+                (None, [only]) => archive.integers(only)?,
+                _ => {
+                    let problem =
+                        format!("has no array `y` or `labels`; its arrays are: {}", arrays.join(", "));
+                    return Err(Error::in_file(None, problem));
+                }
+            };
+            from_array(numbers, n_nodes)
+        }
+        Some("parquet") => Err(Error::in_file(
+            None,
+            "Parquet cannot be read by this build; convert it to .npy, .csv or .txt",
+        )),
+        _ => from_text(&mut Lines::open(path, &mut unobserved)?, n_nodes, names),
+    };
+    read().map_err(|error| error.at(path))
+}
+
+/// Reads labels from text that is not compressed; see [`read_labels`].
+///
+/// # Errors
+/// As [`read_labels`].
+pub fn parse_labels(bytes: &[u8], n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
+    from_text(&mut Lines::of_bytes(bytes, &mut unobserved), n_nodes, names)
+}
+
+/// Writes labels in the format the file's name tells, whole or not at all; with `names`, an id and a label
+/// a line.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Result<()> {
+    let (stem, compression) = Compression::of(path);
+    match text::ending(&stem).as_deref() {
+        Some("npy") if compression == Compression::None => write_whole(path, |file| {
+            let mut file = io::BufWriter::new(file);
+            let shape = format!("({},)", labels.len());
+            npy::write(&mut file, "<i4", &shape, labels.iter().map(|label| label.to_le_bytes()))?;
+            file.flush()
+        }),
+        Some("parquet" | "npz" | "npy") => Err(Error::in_file(
+            None,
+            "labels are written as text (.txt .csv .tsv, also .gz or .zst) or .npy; choose such a name",
+        )
+        .at(path)),
+        ending => {
+            let separator = if ending == Some("csv") { ',' } else { '\t' };
+            write_whole(path, |file| {
+                compression.write(file, |writer| write_text(writer, labels, names, separator))
+            })
+        }
+    }
+}
+
+/// Writes labels as text.
+fn write_text(
+    writer: &mut dyn Write,
+    labels: &[Label],
+    names: Option<&Names>,
+    separator: char,
+) -> io::Result<()> {
+    for (node, label) in labels.iter().enumerate() {
+        if let Some(names) = names {
+            write!(writer, "{}{separator}", quoted(names.get(node as u32), separator))?;
+        }
+        writeln!(writer, "{label}")?;
+    }
+    Ok(())
+}
+
+fn from_array(numbers: Vec<i64>, n_nodes: usize) -> Result<Vec<Label>> {
+    let labels: Result<Vec<Label>> = numbers
+        .into_iter()
+        .enumerate()
+        .map(|(node, number)| {
+            check_label(number).ok_or_else(|| {
+                Error::in_file(
+                    None,
+                    format!("the label of node {node} is {number}; labels are 0 or above, -1 for none"),
+                )
+            })
+        })
+        .collect();
+    check_count(labels?, n_nodes)
+}
+
+fn from_text(lines: &mut Lines<'_>, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
+    let mut fields = Fields::default();
+    let mut in_order: Vec<Label> = Vec::new();
+    let mut by_name: Vec<Option<Label>> = Vec::new();
+    let mut n_columns = None;
+    let mut is_first = true;
+    while let Some((number, line)) = lines.next_content(&COMMENTS)? {
+        let refuse = |problem: String| Error::in_file(number, problem);
+        let cut = match Cut::of(line, Separator::Comma) {
+            Cut::WhiteSpace => Cut::of(line, Separator::Tab),
+            comma => comma,
+        };
+        fields.split(line, cut).map_err(refuse)?;
+        let last = fields.get(fields.len() - 1);
+        if std::mem::take(&mut is_first) && HEADER_NAMES.contains(&last.to_lowercase().as_str()) {
+            continue;
+        }
+        if *n_columns.get_or_insert(fields.len()) != fields.len() || fields.len() > 2 {
+            let problem = "a line is a label, or an id and a label; all lines alike";
+            return Err(refuse(format!("{problem}, but this one has {} columns", fields.len())));
+        }
+        let label = parse_label(last).map_err(refuse)?;
+        if fields.len() == 1 {
+            in_order.push(label);
+            continue;
+        }
+        let Some(names) = names else {
+            return Err(refuse(
+                "the nodes of this graph have no ids; give one label a line, in node order".into(),
+            ));
+        };
+        let id = fields.get(0);
+        let Some(node) = names.find(id) else {
+            return Err(refuse(format!("`{id}` is no node of the graph")));
+        };
+        by_name.resize(n_nodes, None);
+        if by_name[node as usize].replace(label).is_some() {
+            return Err(refuse(format!("`{id}` has a label already")));
+        }
+    }
+    let (Some(names), false) = (names, by_name.is_empty()) else {
+        return check_count(in_order, n_nodes);
+    };
+    match by_name.iter().position(Option::is_none) {
+        None => Ok(by_name.into_iter().flatten().collect()),
+        Some(node) => {
+            let id = names.get(node as u32);
+            Err(Error::in_file(None, format!("node `{id}` has no label; give it -1 if it has none")))
+        }
+    }
+}
+
+fn parse_label(text: &str) -> Result<Label, String> {
+    // Some programs write integers as 3.0 or 3e0.
+    let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
+    let number = text.parse::<i64>().ok().or_else(|| text.parse::<f64>().ok().and_then(whole));
+    number.and_then(check_label).ok_or_else(|| {
+        format!("`{text}` is no label; labels are integers from 0 to {}, -1 for none", Label::MAX)
+    })
+}
+
+fn check_label(number: i64) -> Option<Label> {
+    Label::try_from(number).ok().filter(|&label| label >= UNLABELLED)
+}
+
+fn check_count(labels: Vec<Label>, n_nodes: usize) -> Result<Vec<Label>> {
+    if labels.len() == n_nodes {
+        return Ok(labels);
+    }
+    Err(Error::in_file(None, format!("holds {} labels, but the graph has {n_nodes} nodes", labels.len())))
+}

@@ -1,0 +1,177 @@
+//! Files: graphs and labels in the formats people have, chosen by the file's name.
+//!
+//! | name | graph |
+//! | --- | --- |
+//! | `.txt .tsv .csv .edges` | edge list: `from to [weight]` a line |
+//! | `.mtx` | Matrix Market, coordinate |
+//! | `.graph .metis` | METIS |
+//! | `.npz` | `scipy.sparse.save_npz` |
+//!
+//! Text may be compressed: `.gz` or `.zst` after the name. Outputs appear whole or not at all.
+
+mod edge_list;
+mod labels;
+mod matrix_market;
+mod metis;
+mod names;
+mod npy;
+mod npz;
+mod output;
+mod text;
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Symmetrize};
+use crate::progress::Observer;
+
+pub use edge_list::{Header, Separator};
+pub use labels::{parse_labels, read_labels, write_labels};
+pub use names::Names;
+pub use output::{check_writable, write_whole};
+use text::{Compression, Lines};
+
+/// A graph as a file holds it.
+#[derive(Clone, Debug)]
+pub struct GraphFile {
+    /// The graph.
+    pub graph: Graph<'static>,
+    /// The nodes' own ids, where the format has them (edge lists).
+    pub names: Option<Names>,
+}
+
+/// A format for graphs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum GraphFormat {
+    /// One edge a line: two ids and, if there is one, the weight.
+    EdgeList(Separator),
+    /// Matrix Market.
+    MatrixMarket,
+    /// METIS: one node a line.
+    Metis,
+    /// A sparse matrix of scipy.
+    Npz,
+}
+
+/// How to read a graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// What to do with a matrix that is not symmetric.
+    pub symmetrize: Symmetrize,
+    /// Whether the first line of an edge list is a header.
+    pub header: Header,
+}
+
+impl GraphFormat {
+    /// The format a file's name tells, compression endings left aside.
+    ///
+    /// # Errors
+    /// When the ending is not known.
+    pub fn of(path: &Path) -> Result<Self> {
+        let (stem, compression) = Compression::of(path);
+        let format = match text::ending(&stem).as_deref() {
+            Some("txt" | "edges") => Self::EdgeList(Separator::Detect),
+            Some("tsv") => Self::EdgeList(Separator::Tab),
+            Some("csv") => Self::EdgeList(Separator::Comma),
+            Some("mtx") => Self::MatrixMarket,
+            Some("graph" | "metis") => Self::Metis,
+            Some("npz") => Self::Npz,
+            _ => {
+                let problem = "unknown kind of graph file; known endings are .txt .tsv .csv .edges .mtx .graph \
+                               .metis (each also with .gz or .zst) and .npz";
+                return Err(Error::in_file(None, problem).at(path));
+            }
+        };
+        if format == Self::Npz && compression != Compression::None {
+            return Err(
+                Error::in_file(None, "an .npz file is compressed inside; unpack the outer layer").at(path)
+            );
+        }
+        Ok(format)
+    }
+}
+
+/// Reads a graph from a file, in the format its name tells.
+///
+/// # Errors
+/// When the file cannot be read or holds no graph, naming file, line and cause; or when `observe` says stop.
+pub fn read_graph(path: &Path, options: &ReadOptions, observe: Observer<'_>) -> Result<GraphFile> {
+    let format = GraphFormat::of(path)?;
+    let mut read = || match format {
+        GraphFormat::Npz => npz::read(BufReader::new(open(path)?), options),
+        _ => parse_text(&mut Lines::open(path, observe)?, format, options),
+    };
+    read().map_err(|error| error.at(path))
+}
+
+/// Reads a graph from bytes that are not compressed.
+///
+/// # Errors
+/// When they hold no graph, naming line and cause.
+///
+/// ```
+/// use ncut::io::{GraphFormat, ReadOptions, Separator, parse_graph};
+/// let format = GraphFormat::EdgeList(Separator::Detect);
+/// let file = parse_graph(b"ann bob 2\nbob eve 1\n", format, &ReadOptions::default())?;
+/// assert_eq!(file.graph.degree(1), 3.0);
+/// assert_eq!(file.names.unwrap().get(2), "eve");
+/// # Ok::<(), ncut::Error>(())
+/// ```
+pub fn parse_graph(bytes: &[u8], format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {
+    match format {
+        GraphFormat::Npz => npz::read(std::io::Cursor::new(bytes), options),
+        _ => parse_text(&mut Lines::of_bytes(bytes, &mut crate::unobserved), format, options),
+    }
+}
+
+/// Writes a graph to a file, in the format its name tells: whole or not at all.
+///
+/// # Errors
+/// When the file cannot be written, or the format cannot hold the graph.
+pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Result<()> {
+    let format = GraphFormat::of(path)?;
+    if format == GraphFormat::Metis {
+        metis::check_writable(graph).map_err(|error| error.at(path))?;
+    }
+    write_whole(path, |file| {
+        if format == GraphFormat::Npz {
+            return npz::write(file, graph);
+        }
+        Compression::of(path).1.write(file, |writer| match format {
+            GraphFormat::EdgeList(separator) => edge_list::write(writer, graph, names, separator),
+            GraphFormat::MatrixMarket => matrix_market::write(writer, graph),
+            GraphFormat::Metis | GraphFormat::Npz => metis::write(writer, graph),
+        })
+    })
+}
+
+fn parse_text(lines: &mut Lines<'_>, format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {
+    match format {
+        GraphFormat::EdgeList(separator) => edge_list::read(lines, separator, options.header),
+        GraphFormat::MatrixMarket => matrix_market::read(lines, options.symmetrize),
+        GraphFormat::Metis | GraphFormat::Npz => metis::read(lines, options.symmetrize),
+    }
+}
+
+/// Opens a file for reading; a directory is no file.
+fn open(path: &Path) -> Result<File> {
+    let problem =
+        |error: std::io::Error| Error::in_file(None, format!("cannot be opened: {}", plain(&error)));
+    let file = File::open(path).map_err(problem)?;
+    if file.metadata().map_err(problem)?.is_dir() {
+        return Err(Error::in_file(None, "is a directory, not a file"));
+    }
+    Ok(file)
+}
+
+/// An operating system's message without its number.
+fn plain(error: &std::io::Error) -> String {
+    let message = error.to_string();
+    match message.find(" (os error") {
+        Some(end) => message[..end].to_lowercase(),
+        None => message,
+    }
+}

@@ -1,0 +1,206 @@
+//! NumPy's `.npy` arrays, as far as graphs and labels need them.
+//!
+//! Our own reader, because a header must not decide how much memory is reserved: a damaged file of a few
+//! bytes may promise terabytes.
+
+use std::io::{self, Read, Write};
+
+/// An array of numbers, as its bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Array {
+    kind: Kind,
+    big_endian: bool,
+    item_size: usize,
+    pub(super) shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Bool,
+    Signed,
+    Unsigned,
+    Float,
+    Text,
+}
+
+impl Array {
+    pub(super) fn read(mut reader: impl Read) -> Result<Self, String> {
+        let mut magic = [0; 8];
+        fill(&mut reader, &mut magic)?;
+        if !magic.starts_with(b"\x93NUMPY") {
+            return Err("is no .npy array".into());
+        }
+        let header_size = if magic[6] == 1 {
+            let mut size = [0; 2];
+            fill(&mut reader, &mut size)?;
+            usize::from(u16::from_le_bytes(size))
+        } else {
+            let mut size = [0; 4];
+            fill(&mut reader, &mut size)?;
+            u32::from_le_bytes(size) as usize
+        };
+        let header = read_exactly(&mut reader, header_size)?;
+        let header = std::str::from_utf8(&header).map_err(|_| "has a header that is not text")?;
+        let mut array = Self::parse_header(header)?;
+        let n_bytes = array.shape.iter().try_fold(array.item_size, |size, &length| size.checked_mul(length));
+        array.bytes = read_exactly(&mut reader, n_bytes.ok_or("has an impossible shape")?)?;
+        Ok(array)
+    }
+
+    fn parse_header(header: &str) -> Result<Self, String> {
+        let value = |key: &str| -> Result<&str, String> {
+            let after = header.split_once(&format!("'{key}':")).map(|(_, after)| after.trim_start());
+            after.ok_or_else(|| format!("has a header without '{key}'"))
+        };
+        let descr = value("descr")?
+            .strip_prefix('\'')
+            .and_then(|text| text.split_once('\''))
+            .map(|(descr, _)| descr)
+            .ok_or("has records instead of plain numbers")?;
+        let shape = value("shape")?
+            .strip_prefix('(')
+            .and_then(|text| text.split_once(')'))
+            .map(|(shape, _)| shape)
+            .ok_or("has a header without a shape")?;
+        let shape: Vec<usize> = shape
+            .split(',')
+            .map(str::trim)
+            .filter(|length| !length.is_empty())
+            .map(|length| length.parse().map_err(|_| format!("has an impossible shape ({shape})")))
+            .collect::<Result<_, _>>()?;
+        if shape.len() > 1 && value("fortran_order")?.starts_with("True") {
+            return Err("is stored column by column; save it in C order".into());
+        }
+        let unknown = || format!("has numbers of type '{descr}', which cannot be read; convert it first");
+        let (order, rest) = descr.split_at_checked(1).ok_or_else(unknown)?;
+        let (letter, size) = rest.split_at_checked(1).ok_or_else(unknown)?;
+        let size: usize = size.parse().map_err(|_| unknown())?;
+        let (kind, allowed): (Kind, &[usize]) = match letter {
+            "b" => (Kind::Bool, &[1]),
+            "i" => (Kind::Signed, &[1, 2, 4, 8]),
+            "u" => (Kind::Unsigned, &[1, 2, 4, 8]),
+            "f" => (Kind::Float, &[4, 8]),
+            "S" => (Kind::Text, &[]),
+            "U" => (Kind::Text, &[]),
+            _ => return Err(unknown()),
+        };
+        if kind != Kind::Text && !allowed.contains(&size) {
+            return Err(unknown());
+        }
+        let item_size = if letter == "U" { size.checked_mul(4).ok_or_else(unknown)? } else { size };
+        Ok(Self { kind, big_endian: order == ">", item_size, shape, bytes: Vec::new() })
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len().checked_div(self.item_size).unwrap_or(0)
+    }
+
+    /// Whether the numbers are 32-bit floats.
+    pub(super) fn is_f32(&self) -> bool {
+        self.kind == Kind::Float && self.item_size == 4
+    }
+
+    /// The numbers as floats.
+    pub(super) fn floats(&self) -> Result<Vec<f64>, String> {
+        match self.kind {
+            Kind::Float if self.is_f32() => Ok(self.f32s().into_iter().map(f64::from).collect()),
+            Kind::Float => Ok(self.items().map(|item| f64::from_bits(self.bits(item))).collect()),
+            _ => Ok(self.integers()?.into_iter().map(|number| number as f64).collect()),
+        }
+    }
+
+    /// The numbers as 32-bit floats; they are that already.
+    pub(super) fn f32s(&self) -> Vec<f32> {
+        self.items().map(|item| f32::from_bits(self.bits(item) as u32)).collect()
+    }
+
+    /// The numbers as integers.
+    pub(super) fn integers(&self) -> Result<Vec<i64>, String> {
+        let spare = 64 - 8 * self.item_size.min(8) as u32;
+        match self.kind {
+            Kind::Signed => {
+                Ok(self.items().map(|item| ((self.bits(item) << spare) as i64) >> spare).collect())
+            }
+            Kind::Bool | Kind::Unsigned => self
+                .items()
+                .map(|item| {
+                    i64::try_from(self.bits(item)).map_err(|_| "holds a number beyond 2^63".to_string())
+                })
+                .collect(),
+            Kind::Float => self
+                .floats()?
+                .into_iter()
+                .map(|number| {
+                    // Between -2^53 and 2^53 every whole float is that integer.
+                    let whole = number.fract() == 0.0 && number.abs() <= 2f64.powi(53);
+                    whole
+                        .then_some(number as i64)
+                        .ok_or_else(|| format!("holds {number}, which is no integer"))
+                })
+                .collect(),
+            Kind::Text => Err("holds text instead of numbers".into()),
+        }
+    }
+
+    /// The first item as text.
+    pub(super) fn text(&self) -> String {
+        let letters = self.bytes.iter().take(self.item_size).filter(|&&byte| byte != 0);
+        letters.map(|&byte| char::from(byte)).collect()
+    }
+
+    fn items(&self) -> impl Iterator<Item = &[u8]> {
+        self.bytes.chunks_exact(self.item_size.max(1))
+    }
+
+    fn bits(&self, item: &[u8]) -> u64 {
+        let mut bytes = [0; 8];
+        bytes[..item.len()].copy_from_slice(item);
+        if self.big_endian {
+            bytes[..item.len()].reverse();
+        }
+        u64::from_le_bytes(bytes)
+    }
+}
+
+/// Writes a one-dimensional array; `descr` is NumPy's name of the type of `items`.
+pub(super) fn write<const SIZE: usize>(
+    writer: &mut dyn Write,
+    descr: &str,
+    shape: &str,
+    items: impl Iterator<Item = [u8; SIZE]>,
+) -> io::Result<()> {
+    let mut header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    // The data starts at a multiple of 64 bytes.
+    let padding = (64 - (10 + header.len() + 1) % 64) % 64;
+    header.extend(std::iter::repeat_n(' ', padding));
+    header.push('\n');
+    writer.write_all(b"\x93NUMPY\x01\x00")?;
+    writer.write_all(&(header.len() as u16).to_le_bytes())?;
+    writer.write_all(header.as_bytes())?;
+    for item in items {
+        writer.write_all(&item)?;
+    }
+    Ok(())
+}
+
+fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> Result<(), String> {
+    reader.read_exact(buffer).map_err(|error| short(&error))
+}
+
+/// Exactly `n_bytes`, reserving memory only as they arrive.
+fn read_exactly(reader: &mut impl Read, n_bytes: usize) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    reader.take(n_bytes as u64).read_to_end(&mut bytes).map_err(|error| short(&error))?;
+    if bytes.len() < n_bytes {
+        return Err(format!("is cut short: {n_bytes} bytes were promised, {} are there", bytes.len()));
+    }
+    Ok(bytes)
+}
+
+fn short(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => "is cut short".into(),
+        _ => format!("cannot be read: {error}"),
+    }
+}

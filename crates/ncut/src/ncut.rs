@@ -1,0 +1,297 @@
+//! The front door: settings in, a clustering out.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use crate::descent::{StoppingRule, descend};
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::hierarchy::{InitialLabels, n2hi};
+use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED};
+use crate::partition::Partition;
+use crate::progress::{Observer, Progress, StopReason, unobserved};
+use crate::start;
+
+/// Which algorithms run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Preset {
+    /// The paper, to its printed digits: N2HI, then Fast-CD, sequential.
+    #[default]
+    Paper,
+}
+
+impl Preset {
+    /// The name used in reports and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+        }
+    }
+}
+
+/// Which part of a disconnected graph is clustered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ComponentChoice {
+    /// All of it.
+    #[default]
+    All,
+    /// The largest connected component (of several the one with the lowest node); every other node is
+    /// labelled -1.
+    Largest,
+}
+
+/// How to cluster: Normalized Cut into `n_clusters`.
+///
+/// ```
+/// use ncut::{Graph, Ncut};
+/// let graph = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
+/// let clustering = Ncut::new(2).solve(&graph)?;
+/// assert_eq!(clustering.labels, [0, 0, 1, 1]);
+/// # Ok::<(), ncut::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ncut {
+    n_clusters: usize,
+    preset: Preset,
+    stopping: StoppingRule,
+    components: ComponentChoice,
+    init: Option<Vec<Label>>,
+    time_limit: Option<Duration>,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Clustering {
+    /// Cluster of every node, numbered by first appearance; -1 for nodes left out.
+    pub labels: Vec<Label>,
+    /// `sum_c A_c / D_c`: larger is better.
+    pub objective: f64,
+    /// Normalized Cut, the number of clusters less the objective: smaller is better.
+    pub ncut: f64,
+    /// The smallest cluster's volume over the mean volume of the clusters.
+    pub smallest_share: f64,
+    /// One row a cluster, by label.
+    pub clusters: Vec<ClusterSummary>,
+    /// Connected components of the graph.
+    pub n_components: usize,
+    /// Sweeps of coordinate descent.
+    pub sweeps: usize,
+    /// Moves of single nodes.
+    pub moves: u64,
+    /// Why the work ended.
+    pub stop_reason: StopReason,
+}
+
+impl Ncut {
+    /// Clusters into exactly `n_clusters`, everything else by default.
+    pub fn new(n_clusters: usize) -> Self {
+        Self {
+            n_clusters,
+            preset: Preset::default(),
+            stopping: StoppingRule::default(),
+            components: ComponentChoice::default(),
+            init: None,
+            time_limit: None,
+        }
+    }
+
+    /// Chooses the algorithms.
+    #[must_use]
+    pub fn preset(self, preset: Preset) -> Self {
+        Self { preset, ..self }
+    }
+
+    /// Sweeps of coordinate descent at most.
+    #[must_use]
+    pub fn max_sweeps(self, max_sweeps: usize) -> Self {
+        Self { stopping: StoppingRule { max_sweeps, ..self.stopping }, ..self }
+    }
+
+    /// Stops when a sweep changes the objective by less than this, relatively.
+    #[must_use]
+    pub fn tolerance(self, tolerance: f64) -> Self {
+        Self { stopping: StoppingRule { tolerance, ..self.stopping }, ..self }
+    }
+
+    /// Chooses what happens to a disconnected graph.
+    #[must_use]
+    pub fn components(self, components: ComponentChoice) -> Self {
+        Self { components, ..self }
+    }
+
+    /// Starts from these labels, one a node, instead of making a start; -1 leaves it to its neighbours.
+    #[must_use]
+    pub fn init(self, labels: Vec<Label>) -> Self {
+        Self { init: Some(labels), ..self }
+    }
+
+    /// Returns the best so far after this time.
+    #[must_use]
+    pub fn time_limit(self, limit: Duration) -> Self {
+        Self { time_limit: Some(limit), ..self }
+    }
+
+    /// Clusters the graph.
+    ///
+    /// # Errors
+    /// When the graph has fewer nodes than clusters are asked for, or a setting does not fit it.
+    pub fn solve(&self, graph: &Graph<'_>) -> Result<Clustering> {
+        self.solve_observed(graph, &mut unobserved)
+    }
+
+    /// Clusters the graph, telling `observe` how it goes. When it says stop, the best so far is returned.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
+    pub fn solve_observed(&self, graph: &Graph<'_>, observe: Observer<'_>) -> Result<Clustering> {
+        self.check(graph)?;
+        let components = graph.components();
+        let found = match self.components {
+            ComponentChoice::All => self.solve_part(graph, self.init.as_deref(), observe)?,
+            ComponentChoice::Largest => {
+                let nodes = components.largest();
+                let part = graph.induced(&nodes)?;
+                let init: Option<Vec<Label>> =
+                    self.init.as_ref().map(|init| nodes.iter().map(|&node| init[node as usize]).collect());
+                let found = self.solve_part(&part, init.as_deref(), observe)?;
+                let mut labels = vec![UNLABELLED; graph.n_nodes()];
+                for (&node, &label) in nodes.iter().zip(&found.labels) {
+                    labels[node as usize] = label;
+                }
+                Found { labels, ..found }
+            }
+        };
+        let score = CutScore::new(graph, &found.labels)?;
+        Ok(Clustering {
+            labels: found.labels,
+            objective: score.objective,
+            ncut: score.ncut,
+            smallest_share: score.smallest_share,
+            clusters: score.clusters,
+            n_components: components.count(),
+            sweeps: found.sweeps,
+            moves: found.moves,
+            stop_reason: found.stop_reason,
+        })
+    }
+
+    fn check(&self, graph: &Graph<'_>) -> Result<()> {
+        let tolerance = self.stopping.tolerance;
+        if !(tolerance >= 0.0 && tolerance.is_finite()) {
+            let (value, expected) = (tolerance.to_string(), "a number of at least 0");
+            return Err(Error::BadSetting { name: "tolerance", value, expected });
+        }
+        if self.n_clusters > Label::MAX as usize {
+            let (value, expected) = (self.n_clusters.to_string(), "below 2^31");
+            return Err(Error::BadSetting { name: "n_clusters", value, expected });
+        }
+        match &self.init {
+            Some(init) if init.len() != graph.n_nodes() => Err(Error::labels(format!(
+                "{} starting labels were given for {} nodes",
+                init.len(),
+                graph.n_nodes()
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Clusters all of `graph`.
+    fn solve_part(&self, graph: &Graph<'_>, init: Option<&[Label]>, observe: Observer<'_>) -> Result<Found> {
+        let n_clusters = self.n_clusters;
+        if n_clusters == 0 || n_clusters > graph.n_nodes() {
+            return Err(Error::BadClusterCount { n_clusters, n_nodes: graph.n_nodes() });
+        }
+        let mut clock = Clock::new(self.time_limit, observe);
+        let mut observe = |progress: &Progress| clock.observe(progress);
+        let mut found = if n_clusters >= graph.n_nodes() - graph.n_isolated() {
+            // Every node with edges is a cluster of its own; a start changes nothing but may be wrong.
+            init.map(|init| start::cluster_names(init, n_clusters)).transpose()?;
+            Found {
+                labels: start::all_apart(graph),
+                sweeps: 0,
+                moves: 0,
+                stop_reason: StopReason::LocalOptimum,
+            }
+        } else {
+            match self.preset {
+                Preset::Paper => self.solve_as_paper(graph, init, &mut observe)?,
+            }
+        };
+        if found.stop_reason == StopReason::Cancelled && clock.ran_out {
+            found.stop_reason = StopReason::TimeLimit;
+        }
+        start::place_isolated(graph, &mut found.labels, n_clusters);
+        number_by_appearance(&mut found.labels);
+        Ok(found)
+    }
+
+    /// N2HI, unless labels are given, then Fast-CD.
+    fn solve_as_paper(
+        &self,
+        graph: &Graph<'_>,
+        init: Option<&[Label]>,
+        observe: Observer<'_>,
+    ) -> Result<Found> {
+        let InitialLabels { labels, cancelled } = match init {
+            Some(init) => {
+                InitialLabels { labels: start::from_labels(graph, init, self.n_clusters)?, cancelled: false }
+            }
+            None => n2hi(graph, self.n_clusters, observe)?,
+        };
+        let mut partition = Partition::new(graph, labels, self.n_clusters)?;
+        let (sweeps, moves, stop_reason) = if cancelled {
+            (0, 0, StopReason::Cancelled)
+        } else {
+            let descent = descend(&mut partition, &self.stopping, observe);
+            (descent.sweeps, descent.moves, descent.stop_reason)
+        };
+        let labels = partition.into_labels().into_iter().map(|cluster| cluster as Label).collect();
+        Ok(Found { labels, sweeps, moves, stop_reason })
+    }
+}
+
+/// Labels and how they were found.
+struct Found {
+    labels: Vec<Label>,
+    sweeps: usize,
+    moves: u64,
+    stop_reason: StopReason,
+}
+
+/// The caller's observer with a time limit in front of it.
+struct Clock<'a> {
+    deadline: Option<Instant>,
+    ran_out: bool,
+    observe: Observer<'a>,
+}
+
+impl<'a> Clock<'a> {
+    fn new(limit: Option<Duration>, observe: Observer<'a>) -> Self {
+        // A limit too long for the clock is no limit.
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        Self { deadline, ran_out: false, observe }
+    }
+
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if (self.observe)(progress).is_break() {
+            return ControlFlow::Break(());
+        }
+        self.ran_out = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if self.ran_out { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Renames the clusters so that they appear in ascending order.
+fn number_by_appearance(labels: &mut [Label]) {
+    let n_names = labels.iter().max().map_or(0, |&label| label as usize + 1);
+    let mut name: Vec<Option<Label>> = vec![None; n_names];
+    let mut n_seen = 0;
+    for label in labels {
+        let name = &mut name[*label as usize];
+        *label = *name.get_or_insert_with(|| {
+            n_seen += 1;
+            n_seen - 1
+        });
+    }
+}

@@ -1,0 +1,292 @@
+//! Labels and the sums that N-Cut is made of, kept exact while nodes move.
+
+use crate::error::{Error, Result};
+use crate::graph::{Graph, NodeId};
+
+/// Number of a cluster inside a partition, from 0.
+pub type ClusterId = u32;
+
+/// `association / volume`, with `0 / 0 = 0`. Mathematically a share of the volume, so rounding is not
+/// allowed to push it out of 0..1.
+#[inline]
+pub(crate) fn density(association: f64, volume: f64) -> f64 {
+    if volume > 0.0 { (association / volume).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+/// A labelling of all nodes together with the association `A_c = sum of a_ij over i, j in c` and the
+/// volume `D_c = sum of d_i over i in c` of every cluster. Only [`apply`](Self::apply) changes it.
+///
+/// Isolated nodes carry a label but take no part: they contribute nothing, never move, and do not count
+/// in [`size`](Self::size).
+#[derive(Clone, Debug)]
+pub struct Partition<'g> {
+    graph: &'g Graph<'g>,
+    labels: Vec<ClusterId>,
+    sizes: Vec<usize>,
+    associations: Vec<f64>,
+    volumes: Vec<f64>,
+}
+
+/// One node changing its cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Move {
+    /// The node.
+    pub node: NodeId,
+    /// The cluster it leaves.
+    pub from: ClusterId,
+    /// The cluster it joins.
+    pub to: ClusterId,
+    /// The change of the objective.
+    pub gain: f64,
+    /// Weight between the node and the rest of `from`.
+    link_from: f64,
+    /// Weight between the node and `to`.
+    link_to: f64,
+}
+
+/// The weight between one node and every cluster: work space of [`Partition::best_move`].
+#[derive(Clone, Debug)]
+pub struct Links {
+    weights: Vec<f64>,
+    /// The clusters with a weight, in the order met.
+    adjacent: Vec<ClusterId>,
+}
+
+impl Links {
+    /// Work space for partitions into `n_clusters`.
+    pub fn new(n_clusters: usize) -> Self {
+        Self { weights: vec![0.0; n_clusters], adjacent: Vec::new() }
+    }
+
+    #[inline]
+    fn gather(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) {
+        for cluster in self.adjacent.drain(..) {
+            self.weights[cluster as usize] = 0.0;
+        }
+        let (weights, adjacent) = (&mut self.weights, &mut self.adjacent);
+        graph.for_each_neighbor(node, |neighbor, weight| {
+            let cluster = labels[neighbor as usize];
+            let link = &mut weights[cluster as usize];
+            if *link == 0.0 {
+                adjacent.push(cluster);
+            }
+            *link += weight;
+        });
+    }
+}
+
+impl<'g> Partition<'g> {
+    /// The partition of `graph` by `labels`, each below `n_clusters`.
+    ///
+    /// # Errors
+    /// When the number of labels is not that of the nodes, or a label is not below `n_clusters`.
+    pub fn new(graph: &'g Graph<'g>, labels: Vec<ClusterId>, n_clusters: usize) -> Result<Self> {
+        if labels.len() != graph.n_nodes() {
+            return Err(Error::labels(format!(
+                "{} labels were given for {} nodes",
+                labels.len(),
+                graph.n_nodes()
+            )));
+        }
+        if let Some(node) = labels.iter().position(|&label| label as usize >= n_clusters) {
+            return Err(Error::labels(format!(
+                "node {node} has label {}, but there are only {n_clusters} clusters",
+                labels[node]
+            )));
+        }
+        let mut sizes = vec![0; n_clusters];
+        for (&label, &degree) in labels.iter().zip(graph.degrees()) {
+            sizes[label as usize] += usize::from(degree > 0.0);
+        }
+        let zeros = vec![0.0; n_clusters];
+        let mut partition = Self { graph, labels, sizes, associations: zeros.clone(), volumes: zeros };
+        partition.refresh();
+        Ok(partition)
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &'g Graph<'g> {
+        self.graph
+    }
+
+    /// The cluster of every node.
+    pub fn labels(&self) -> &[ClusterId] {
+        &self.labels
+    }
+
+    /// The cluster of every node.
+    pub fn into_labels(self) -> Vec<ClusterId> {
+        self.labels
+    }
+
+    /// Number of clusters.
+    pub fn n_clusters(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Number of nodes of positive degree in a cluster.
+    pub fn size(&self, cluster: ClusterId) -> usize {
+        self.sizes[cluster as usize]
+    }
+
+    /// Association of a cluster: the weight inside it, an edge counted in both directions.
+    pub fn association(&self, cluster: ClusterId) -> f64 {
+        self.associations[cluster as usize]
+    }
+
+    /// Volume of a cluster: the sum of its degrees.
+    pub fn volume(&self, cluster: ClusterId) -> f64 {
+        self.volumes[cluster as usize]
+    }
+
+    /// `sum_c A_c / D_c`, to be maximised.
+    pub fn objective(&self) -> f64 {
+        self.associations.iter().zip(&self.volumes).map(|(&a, &d)| density(a, d)).sum()
+    }
+
+    /// The change of the objective if `node` moved to `cluster`.
+    pub fn gain(&self, node: NodeId, cluster: ClusterId) -> f64 {
+        let from = self.labels[node as usize];
+        if from == cluster {
+            return 0.0;
+        }
+        let (mut link_from, mut link_to) = (0.0, 0.0);
+        self.graph.for_each_neighbor(node, |neighbor, weight| {
+            let label = self.labels[neighbor as usize];
+            if label == from {
+                link_from += weight;
+            } else if label == cluster {
+                link_to += weight;
+            }
+        });
+        self.joining(node, cluster, link_to) - self.staying(node, from, link_from)
+    }
+
+    /// The move of `node` that raises the objective most, if any does; among equals the cluster with the
+    /// lowest number. A node alone in its cluster stays, so that no cluster becomes empty.
+    ///
+    /// All clusters are considered, but looked at only where they can win. For a node of degree `d`
+    /// without self-loop, a cluster it has no edge to scores `A_c / (D_c + d) - A_c / D_c <= 0` (in
+    /// floating point too: division is monotone). So none of them beats staying when staying scores at
+    /// least 0, nor a neighbouring cluster that scores more than 0. With a self-loop `s` the score is
+    /// `(s D_c - A_c d) / (D_c (D_c + d))`, which can be positive, and all are looked at.
+    pub fn best_move(&self, node: NodeId, links: &mut Links) -> Option<Move> {
+        let from = self.labels[node as usize];
+        if self.sizes[from as usize] <= 1 || self.graph.degree(node) == 0.0 {
+            return None;
+        }
+        links.gather(self.graph, &self.labels, node);
+        let link_from = links.weights[from as usize];
+        let stay = self.staying(node, from, link_from);
+
+        let mut best = (stay, from);
+        let consider = |best: &mut (f64, ClusterId), cluster: ClusterId| {
+            if cluster != from {
+                let score = self.joining(node, cluster, links.weights[cluster as usize]);
+                if score > best.0 || (score == best.0 && best.1 != from && cluster < best.1) {
+                    *best = (score, cluster);
+                }
+            }
+        };
+        for &cluster in &links.adjacent {
+            consider(&mut best, cluster);
+        }
+        let adjacent_decide =
+            self.graph.self_loop(node) == 0.0 && if best.1 == from { best.0 >= 0.0 } else { best.0 > 0.0 };
+        if !adjacent_decide {
+            for cluster in 0..self.n_clusters() as ClusterId {
+                consider(&mut best, cluster);
+            }
+        }
+        let (score, to) = best;
+        let link_to = links.weights[to as usize];
+        (to != from).then_some(Move { node, from, to, gain: score - stay, link_from, link_to })
+    }
+
+    /// The move of `node` to `cluster`, whatever it gains; `None` when the node is isolated, alone in its
+    /// cluster, or there already.
+    pub fn move_to(&self, node: NodeId, cluster: ClusterId, links: &mut Links) -> Option<Move> {
+        let from = self.labels[node as usize];
+        if from == cluster || self.sizes[from as usize] <= 1 || self.graph.degree(node) == 0.0 {
+            return None;
+        }
+        links.gather(self.graph, &self.labels, node);
+        let (link_from, link_to) = (links.weights[from as usize], links.weights[cluster as usize]);
+        let gain = self.joining(node, cluster, link_to) - self.staying(node, from, link_from);
+        Some(Move { node, from, to: cluster, gain, link_from, link_to })
+    }
+
+    /// Carries out a move that [`best_move`](Self::best_move) or [`move_to`](Self::move_to) made for the
+    /// partition as it is now.
+    pub fn apply(&mut self, Move { node, from, to, link_from, link_to, .. }: Move) {
+        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
+        let (from, target) = (from as usize, to as usize);
+        self.associations[from] -= 2.0 * link_from + own;
+        self.associations[target] += 2.0 * link_to + own;
+        self.volumes[from] -= degree;
+        self.volumes[target] += degree;
+        self.sizes[from] -= 1;
+        self.sizes[target] += 1;
+        self.labels[node as usize] = to;
+    }
+
+    /// Recomputes associations and volumes from the graph, so that rounding does not build up.
+    pub fn refresh(&mut self) {
+        let mut associations = vec![Sum::default(); self.n_clusters()];
+        let mut volumes = vec![Sum::default(); self.n_clusters()];
+        for node in 0..self.graph.n_nodes() as NodeId {
+            let label = self.labels[node as usize];
+            let mut inside = self.graph.self_loop(node);
+            self.graph.for_each_neighbor(node, |neighbor, weight| {
+                if self.labels[neighbor as usize] == label {
+                    inside += weight;
+                }
+            });
+            associations[label as usize].add(inside);
+            volumes[label as usize].add(self.graph.degree(node));
+        }
+        self.associations = associations.iter().map(Sum::total).collect();
+        self.volumes = volumes.iter().map(Sum::total).collect();
+    }
+
+    /// `L(k)` of the paper for the node's own cluster (eq. FCD-c1-final), self-loops included.
+    #[inline]
+    fn staying(&self, node: NodeId, cluster: ClusterId, link: f64) -> f64 {
+        let (association, volume) = (self.associations[cluster as usize], self.volumes[cluster as usize]);
+        let without = association - (2.0 * link + self.graph.self_loop(node));
+        density(association, volume) - density(without, volume - self.graph.degree(node))
+    }
+
+    /// `L(k)` of the paper for any other cluster (eq. FCD-c2-final), self-loops included.
+    #[inline]
+    fn joining(&self, node: NodeId, cluster: ClusterId, link: f64) -> f64 {
+        let (association, volume) = (self.associations[cluster as usize], self.volumes[cluster as usize]);
+        let with = association + (2.0 * link + self.graph.self_loop(node));
+        density(with, volume + self.graph.degree(node)) - density(association, volume)
+    }
+}
+
+/// A sum that carries its own rounding error along (Neumaier), so that millions of terms add up to the
+/// last digit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sum {
+    total: f64,
+    lost: f64,
+}
+
+impl Sum {
+    #[inline]
+    pub(crate) fn add(&mut self, term: f64) {
+        let total = self.total + term;
+        self.lost += if self.total.abs() >= term.abs() {
+            (self.total - total) + term
+        } else {
+            (term - total) + self.total
+        };
+        self.total = total;
+    }
+
+    pub(crate) fn total(&self) -> f64 {
+        self.total + self.lost
+    }
+}

@@ -1,0 +1,149 @@
+//! Starting labels: completing given ones, and the place of isolated nodes.
+
+use crate::error::{Error, Result};
+use crate::graph::{Graph, NodeId};
+use crate::metrics::{Label, UNLABELLED};
+use crate::partition::{ClusterId, Links, Partition};
+
+/// A complete start from given labels: exactly `n_clusters` clusters, each with a node of positive degree.
+///
+/// A node labelled -1 follows the neighbours it is most linked to;
+/// a cluster of isolated nodes only gets the node whose leaving costs least.
+pub(crate) fn from_labels(graph: &Graph<'_>, given: &[Label], n_clusters: usize) -> Result<Vec<ClusterId>> {
+    let names = cluster_names(given, n_clusters)?;
+    let number = |label: &Label| names.binary_search(label).ok().map(|number| number as ClusterId);
+    let labels = follow_neighbors(graph, given.iter().map(number).collect(), n_clusters);
+    fill_empty(graph, labels, n_clusters)
+}
+
+/// The labels in use, ascending, -1 left out; refused unless there are `n_clusters` of them.
+pub(crate) fn cluster_names(given: &[Label], n_clusters: usize) -> Result<Vec<Label>> {
+    let mut names: Vec<Label> = given.iter().copied().filter(|&label| label != UNLABELLED).collect();
+    names.sort_unstable();
+    names.dedup();
+    if let Some(&lowest) = names.first().filter(|&&lowest| lowest < UNLABELLED) {
+        return Err(Error::labels(format!(
+            "the starting label {lowest} is negative; only -1 may be, for none"
+        )));
+    }
+    if names.len() != n_clusters {
+        return Err(Error::labels(format!(
+            "the starting labels name {} clusters, but {n_clusters} were asked for; ask for {} instead, or \
+             start without labels",
+            names.len(),
+            names.len()
+        )));
+    }
+    Ok(names)
+}
+
+/// Gives every unlabelled node the cluster it is most linked to, from the labelled ones outwards; what
+/// they do not reach joins the cluster of largest volume. The lowest number goes first among equals.
+fn follow_neighbors(
+    graph: &Graph<'_>,
+    mut labels: Vec<Option<ClusterId>>,
+    n_clusters: usize,
+) -> Vec<ClusterId> {
+    let mut weights = vec![0.0; n_clusters];
+    let mut frontier: Vec<NodeId> =
+        (0..labels.len() as NodeId).filter(|&node| labels[node as usize].is_none()).collect();
+    while !frontier.is_empty() {
+        let decide = |node: NodeId, weights: &mut [f64]| -> Option<ClusterId> {
+            let mut adjacent = Vec::new();
+            graph.for_each_neighbor(node, |neighbor, weight| {
+                if let Some(cluster) = labels[neighbor as usize] {
+                    adjacent.push(cluster);
+                    weights[cluster as usize] += weight;
+                }
+            });
+            let heavier = |&a: &ClusterId, &b: &ClusterId| {
+                weights[a as usize].total_cmp(&weights[b as usize]).then(b.cmp(&a))
+            };
+            let best = adjacent.iter().copied().max_by(heavier);
+            for cluster in adjacent {
+                weights[cluster as usize] = 0.0;
+            }
+            best
+        };
+        let decided: Vec<(NodeId, ClusterId)> = frontier
+            .iter()
+            .filter_map(|&node| decide(node, &mut weights).map(|cluster| (node, cluster)))
+            .collect();
+        if decided.is_empty() {
+            break;
+        }
+        for (node, cluster) in decided {
+            labels[node as usize] = Some(cluster);
+        }
+        frontier.retain(|&node| labels[node as usize].is_none());
+    }
+    let largest = largest_cluster(graph, labels.iter().copied(), n_clusters);
+    labels.into_iter().map(|label| label.unwrap_or(largest)).collect()
+}
+
+/// Gives every cluster without a node of positive degree one: the node whose move raises the objective
+/// most (or lowers it least), the lowest among equals.
+fn fill_empty(graph: &Graph<'_>, labels: Vec<ClusterId>, n_clusters: usize) -> Result<Vec<ClusterId>> {
+    let mut partition = Partition::new(graph, labels, n_clusters)?;
+    let mut links = Links::new(n_clusters);
+    for empty in
+        (0..n_clusters as ClusterId).filter(|&cluster| partition.size(cluster) == 0).collect::<Vec<_>>()
+    {
+        let cheapest = (0..graph.n_nodes() as NodeId)
+            .filter_map(|node| partition.move_to(node, empty, &mut links))
+            .reduce(|best, next| if next.gain > best.gain { next } else { best });
+        match cheapest {
+            Some(step) => partition.apply(step),
+            None => break,
+        }
+    }
+    Ok(partition.into_labels())
+}
+
+/// Labels that put every node of positive degree in a cluster of its own; isolated nodes are in none yet.
+pub(crate) fn all_apart(graph: &Graph<'_>) -> Vec<Label> {
+    let mut next = 0;
+    let labels = graph.degrees().iter().map(|&degree| {
+        let label = if degree > 0.0 { next } else { UNLABELLED };
+        next += Label::from(degree > 0.0);
+        label
+    });
+    labels.collect()
+}
+
+/// Places the isolated nodes: while clusters are missing, each is one of its own, in order; all others join
+/// the cluster of largest volume, the lowest among equals.
+pub(crate) fn place_isolated(graph: &Graph<'_>, labels: &mut [Label], n_clusters: usize) {
+    if graph.n_isolated() == 0 {
+        return;
+    }
+    let degrees = graph.degrees();
+    let connected =
+        labels.iter().zip(degrees).map(|(&label, &degree)| (degree > 0.0).then_some(label as u32));
+    let largest = largest_cluster(graph, connected, n_clusters) as Label;
+    let n_connected = graph.n_nodes() - graph.n_isolated();
+    let isolated = labels.iter_mut().zip(degrees).filter(|(_, degree)| **degree == 0.0);
+    for (next, (label, _)) in (n_connected..).zip(isolated) {
+        *label = if next < n_clusters { next as Label } else { largest };
+    }
+}
+
+fn largest_cluster(
+    graph: &Graph<'_>,
+    labels: impl Iterator<Item = Option<ClusterId>>,
+    n_clusters: usize,
+) -> ClusterId {
+    let mut volumes = vec![0.0; n_clusters];
+    for (label, &degree) in labels.zip(graph.degrees()) {
+        if let Some(cluster) = label {
+            volumes[cluster as usize] += degree;
+        }
+    }
+    let mut largest = 0;
+    for cluster in 1..n_clusters {
+        if volumes[cluster] > volumes[largest] {
+            largest = cluster;
+        }
+    }
+    largest as ClusterId
+}
