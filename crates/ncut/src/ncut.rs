@@ -55,6 +55,7 @@ pub struct Ncut {
     n_clusters: usize,
     preset: Preset,
     stopping: StoppingRule,
+    min_share: f64,
     components: ComponentChoice,
     init: Option<Vec<Label>>,
     time_limit: Option<Duration>,
@@ -90,6 +91,7 @@ impl Ncut {
             n_clusters,
             preset: Preset::default(),
             stopping: StoppingRule::default(),
+            min_share: 0.0,
             components: ComponentChoice::default(),
             init: None,
             time_limit: None,
@@ -112,6 +114,13 @@ impl Ncut {
     #[must_use]
     pub fn tolerance(self, tolerance: f64) -> Self {
         Self { stopping: StoppingRule { tolerance, ..self.stopping }, ..self }
+    }
+
+    /// Lets no cluster's volume fall below this share of the mean volume. Preset `paper` has no such
+    /// constraint, so only 0 goes with it.
+    #[must_use]
+    pub fn min_share(self, min_share: f64) -> Self {
+        Self { min_share, ..self }
     }
 
     /// Chooses what happens to a disconnected graph.
@@ -181,6 +190,14 @@ impl Ncut {
         if !(tolerance >= 0.0 && tolerance.is_finite()) {
             let (value, expected) = (tolerance.to_string(), "a number of at least 0");
             return Err(Error::BadSetting { name: "tolerance", value, expected });
+        }
+        if !(0.0..=1.0).contains(&self.min_share) {
+            let (value, expected) = (self.min_share.to_string(), "from 0 to 1");
+            return Err(Error::BadSetting { name: "min_share", value, expected });
+        }
+        if self.preset == Preset::Paper && self.min_share > 0.0 {
+            let (value, expected) = (self.min_share.to_string(), "0 with preset `paper`, which has no share");
+            return Err(Error::BadSetting { name: "min_share", value, expected });
         }
         if self.n_clusters > Label::MAX as usize {
             let (value, expected) = (self.n_clusters.to_string(), "below 2^31");

@@ -1,6 +1,6 @@
 //! Labels: one integer a line in node order, or an id and a label; `.npy` and `.npz` arrays.
 
-use std::io::{self, BufReader, Write};
+use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
 
 use super::edge_list::{Cut, Fields, Separator, quoted};
@@ -17,50 +17,66 @@ const COMMENTS: [char; 2] = ['#', '%'];
 /// Names of the last column by which a header is known.
 const HEADER_NAMES: [&str; 6] = ["label", "labels", "cluster", "class", "community", "y"];
 
-/// Reads the labels of `n_nodes` nodes: from `.npy`, `.npz` (array `y`, `labels` or the only one), or text,
-/// which may be compressed. Text has one integer a line, in node order, or, for a graph whose nodes have
-/// ids, an id and an integer in any order. -1 means none.
+/// A format for labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LabelFormat {
+    /// One integer a line in node order or, for a graph whose nodes have ids, an id and an integer in any
+    /// order.
+    Text,
+    /// A NumPy array.
+    Npy,
+    /// A NumPy archive with an array `y` or `labels`, or only one.
+    Npz,
+}
+
+impl LabelFormat {
+    /// The format a file's name tells: an array for `.npy` and `.npz`, text otherwise.
+    ///
+    /// # Errors
+    /// For a kind of file that is known and cannot be read.
+    pub fn of(path: &Path) -> Result<Self> {
+        match text::ending(path).as_deref() {
+            Some("npy") => Ok(Self::Npy),
+            Some("npz") => Ok(Self::Npz),
+            Some("parquet") => {
+                let problem = "Parquet cannot be read by this build; convert it to .npy, .csv or .txt";
+                Err(Error::in_file(None, problem).at(path))
+            }
+            _ => Ok(Self::Text),
+        }
+    }
+}
+
+/// Reads the labels of `n_nodes` nodes from a file, in the format its name tells. -1 means none. Text may be
+/// compressed.
 ///
 /// # Errors
 /// When the file cannot be read, a label is no integer from -1 up, or there is not one for each node.
 pub fn read_labels(path: &Path, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
-    let read = || match text::ending(path).as_deref() {
-        Some("npy") => {
-            let array = Array::read(BufReader::new(open(path)?));
-            let numbers = array.and_then(|array| array.integers());
-            let numbers = numbers.map_err(|problem| Error::in_file(None, format!("the array {problem}")))?;
-            from_array(numbers, n_nodes)
-        }
-        Some("npz") => {
-            let mut archive = Archive::open(BufReader::new(open(path)?))?;
-            let arrays = archive.names();
-            let known = ["y", "labels"].into_iter().find(|known| arrays.iter().any(|name| name == known));
-            let numbers = match (known, &arrays[..]) {
-                (Some(name), _) => archive.integers(name)?,
-                (None, [only]) => archive.integers(only)?,
-                _ => {
-                    let problem =
-                        format!("has no array `y` or `labels`; its arrays are: {}", arrays.join(", "));
-                    return Err(Error::in_file(None, problem));
-                }
-            };
-            from_array(numbers, n_nodes)
-        }
-        Some("parquet") => Err(Error::in_file(
-            None,
-            "Parquet cannot be read by this build; convert it to .npy, .csv or .txt",
-        )),
-        _ => from_text(&mut Lines::open(path, &mut unobserved)?, n_nodes, names),
+    let read = |format| match format {
+        LabelFormat::Text => from_text(&mut Lines::open(path, &mut unobserved)?, n_nodes, names),
+        LabelFormat::Npy => from_npy(BufReader::new(open(path)?), n_nodes),
+        LabelFormat::Npz => from_npz(BufReader::new(open(path)?), n_nodes),
     };
-    read().map_err(|error| error.at(path))
+    LabelFormat::of(path).and_then(read).map_err(|error| error.at(path))
 }
 
-/// Reads labels from text that is not compressed; see [`read_labels`].
+/// Reads labels from bytes that are not compressed; see [`read_labels`].
 ///
 /// # Errors
 /// As [`read_labels`].
-pub fn parse_labels(bytes: &[u8], n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
-    from_text(&mut Lines::of_bytes(bytes, &mut unobserved), n_nodes, names)
+pub fn parse_labels(
+    bytes: &[u8],
+    format: LabelFormat,
+    n_nodes: usize,
+    names: Option<&Names>,
+) -> Result<Vec<Label>> {
+    match format {
+        LabelFormat::Text => from_text(&mut Lines::of_bytes(bytes, &mut unobserved), n_nodes, names),
+        LabelFormat::Npy => from_npy(bytes, n_nodes),
+        LabelFormat::Npz => from_npz(Cursor::new(bytes), n_nodes),
+    }
 }
 
 /// Writes labels in the format the file's name tells, whole or not at all; with `names`, an id and a label
@@ -85,14 +101,17 @@ pub fn write_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Res
         ending => {
             let separator = if ending == Some("csv") { ',' } else { '\t' };
             write_whole(path, |file| {
-                compression.write(file, |writer| write_text(writer, labels, names, separator))
+                compression.write(file, |writer| write_labels_text(writer, labels, names, separator))
             })
         }
     }
 }
 
-/// Writes labels as text.
-fn write_text(
+/// Writes labels as text: one a line, after the node's id and `separator` where there are ids.
+///
+/// # Errors
+/// When `writer` fails.
+pub fn write_labels_text(
     writer: &mut dyn Write,
     labels: &[Label],
     names: Option<&Names>,
@@ -105,6 +124,26 @@ fn write_text(
         writeln!(writer, "{label}")?;
     }
     Ok(())
+}
+
+fn from_npy(reader: impl Read, n_nodes: usize) -> Result<Vec<Label>> {
+    let numbers = Array::read(reader).and_then(|array| array.integers());
+    from_array(numbers.map_err(|problem| Error::in_file(None, format!("the array {problem}")))?, n_nodes)
+}
+
+fn from_npz(file: impl Read + Seek, n_nodes: usize) -> Result<Vec<Label>> {
+    let mut archive = Archive::open(file)?;
+    let arrays = archive.names();
+    let known = ["y", "labels"].into_iter().find(|known| arrays.iter().any(|name| name == known));
+    let numbers = match (known, &arrays[..]) {
+        (Some(name), _) => archive.integers(name)?,
+        (None, [only]) => archive.integers(only)?,
+        _ => {
+            let problem = format!("has no array `y` or `labels`; its arrays are: {}", arrays.join(", "));
+            return Err(Error::in_file(None, problem));
+        }
+    };
+    from_array(numbers, n_nodes)
 }
 
 fn from_array(numbers: Vec<i64>, n_nodes: usize) -> Result<Vec<Label>> {

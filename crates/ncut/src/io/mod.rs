@@ -28,7 +28,7 @@ use crate::graph::{Graph, Symmetrize};
 use crate::progress::Observer;
 
 pub use edge_list::{Header, Separator};
-pub use labels::{parse_labels, read_labels, write_labels};
+pub use labels::{LabelFormat, parse_labels, read_labels, write_labels, write_labels_text};
 pub use names::Names;
 pub use output::{check_writable, write_whole};
 use text::{Compression, Lines};

@@ -35,6 +35,8 @@ pub struct Agreement {
     pub accuracy: Option<f64>,
     /// Mutual information over the larger entropy, as in the paper.
     pub nmi: f64,
+    /// Mutual information over the mean entropy, as in scikit-learn.
+    pub nmi_arithmetic: f64,
     /// Adjusted Rand index.
     pub ari: f64,
 }
@@ -52,7 +54,12 @@ impl Agreement {
     /// ```
     pub fn new(found: &[Label], truth: &[Label]) -> Result<Self> {
         let table = Contingency::new(found, truth)?;
-        Ok(Self { accuracy: table.accuracy(), nmi: table.nmi(NmiNormalization::Max), ari: table.ari() })
+        Ok(Self {
+            accuracy: table.accuracy(),
+            nmi: table.nmi(NmiNormalization::Max),
+            nmi_arithmetic: table.nmi(NmiNormalization::Arithmetic),
+            ari: table.ari(),
+        })
     }
 }
 

@@ -1,0 +1,256 @@
+//! What may be typed.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use ncut::descent::StoppingRule;
+use ncut::io::{Header, ReadOptions};
+use ncut::{ComponentChoice, Preset, Symmetrize};
+
+/// Normalized-Cut graph clustering: direct, fast, deterministic, exact in k
+#[derive(Debug, Parser)]
+#[command(name = "ncut", version, arg_required_else_help = true, after_help = EXAMPLES)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  ncut demo                                        see it work; no file needed
+  ncut cluster roads.mtx -k 32 -o labels.txt       cluster a graph
+  ncut score roads.mtx labels.txt                  score labels on a graph
+  ncut convert friends.csv.gz friends.npz          change the format
+
+`ncut COMMAND --help` tells more about a command.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Cluster a graph into k parts
+    Cluster(ClusterArgs),
+    /// Score a labelling of a graph: N-Cut, and agreement with known labels
+    Score(ScoreArgs),
+    /// Read a graph in one format and write it in another
+    Convert(ConvertArgs),
+    /// Cluster two examples of the paper, made here, and draw them
+    Demo(DemoArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+const GRAPH_HELP: &str = "\
+Graph files, by ending (text also with .gz or .zst):
+  .txt .tsv .csv .edges   edge list: `from to [weight]` a line; ids are any words or numbers
+  .mtx                    Matrix Market, coordinate
+  .graph .metis           METIS
+  .npz                    scipy.sparse.save_npz";
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{GRAPH_HELP}
+
+Labels: one integer a line in node order; for edge lists an id and a label. `.npy` for an array.
+
+Examples:
+  ncut cluster roads.mtx -k 32                       the summary only
+  ncut cluster roads.mtx -k 32 -o labels.txt         and the labels
+  ncut cluster friends.csv -k 8 -o - --quiet         labels to the terminal or a pipe
+  ncut cluster mesh.graph -k 16 --json report.json   everything that was measured
+  ncut cluster mail.npz -k 42 --truth known.npz      compare with known labels
+  ncut cluster web.mtx -k 100 --time-limit 60        the best found within a minute
+
+Ctrl-C keeps the best so far; a second one abandons it.
+Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]
+pub(crate) struct ClusterArgs {
+    /// The graph to cluster
+    pub(crate) graph: PathBuf,
+    /// Number of clusters: exactly as many come back
+    #[arg(short = 'k', long = "clusters", value_name = "K")]
+    pub(crate) n_clusters: usize,
+    /// Where to write the labels; `-` for standard output [default: nowhere]
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Which algorithms run
+    #[arg(long, value_enum, default_value_t = PresetArg::Paper)]
+    pub(crate) preset: PresetArg,
+    /// Stop after this time and keep the best so far
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) time_limit: Option<Duration>,
+    /// Sweeps of coordinate descent at most
+    #[arg(long, value_name = "N", default_value_t = StoppingRule::default().max_sweeps)]
+    pub(crate) max_sweeps: usize,
+    /// Start from these labels; -1 leaves a node to its neighbours
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) init: Option<PathBuf>,
+    /// Known labels to compare with; -1 is skipped
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) truth: Option<PathBuf>,
+    /// No cluster's volume below this share of the mean; 0 is plain N-Cut (preset `paper` has none)
+    #[arg(long, value_name = "F", default_value_t = 0.0)]
+    pub(crate) min_share: f64,
+    /// Seed of whatever is random (preset `paper`: nothing)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Threads at most (preset `paper` is sequential); the labels do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) threads: Option<u32>,
+    /// Which part of a disconnected graph to cluster; the rest is labelled -1
+    #[arg(long, value_enum, default_value_t = ComponentsArg::All)]
+    pub(crate) components: ComponentsArg,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{GRAPH_HELP}
+
+Examples:
+  ncut score roads.mtx labels.txt
+  ncut score mail.npz labels.txt --truth known.npz --json -"))]
+pub(crate) struct ScoreArgs {
+    /// The graph
+    pub(crate) graph: PathBuf,
+    /// The labels to score; -1 is left out
+    pub(crate) labels: PathBuf,
+    /// Known labels to compare with; -1 is skipped
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) truth: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{GRAPH_HELP}
+
+Examples:
+  ncut convert friends.csv.gz friends.npz
+  ncut convert directed.mtx undirected.mtx --symmetrize max
+
+Only edge lists keep ids; the other formats number the nodes in the order they first appear."))]
+pub(crate) struct ConvertArgs {
+    /// The graph to read
+    pub(crate) input: PathBuf,
+    /// The file to write
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    /// Print no summary and no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Two examples of the paper are made from a fixed seed and clustered: two noisy circles (200 points each and 100
+noise points) and five blocks of 100 nodes. A table is printed, a picture (SVG) is written.
+
+Example:
+  ncut demo -o picture.svg")]
+pub(crate) struct DemoArgs {
+    /// Where to write the picture
+    #[arg(short, long, value_name = "PICTURE", default_value = "ncut-demo.svg")]
+    pub(crate) output: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ncut completions bash > ~/.local/share/bash-completion/completions/ncut
+  ncut completions zsh > ~/.zfunc/_ncut")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// How graphs are read.
+#[derive(Debug, Args)]
+pub(crate) struct ReadingArgs {
+    /// Make an asymmetric matrix symmetric instead of refusing it
+    #[arg(long, value_enum, value_name = "HOW")]
+    symmetrize: Option<SymmetrizeArg>,
+    /// Whether the first line of an edge list names the columns [default: found out]
+    #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
+    header: Option<HeaderArg>,
+}
+
+impl ReadingArgs {
+    pub(crate) fn options(&self) -> ReadOptions {
+        ReadOptions {
+            symmetrize: match self.symmetrize {
+                None => Symmetrize::Refuse,
+                Some(SymmetrizeArg::Average) => Symmetrize::Average,
+                Some(SymmetrizeArg::Max) => Symmetrize::Max,
+            },
+            header: match self.header {
+                None => Header::Detect,
+                Some(HeaderArg::Yes) => Header::Yes,
+                Some(HeaderArg::No) => Header::No,
+            },
+        }
+    }
+}
+
+/// What is told about the work.
+#[derive(Debug, Args)]
+pub(crate) struct ReportingArgs {
+    /// Write a report as JSON; `-` for standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Print no summary and no progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PresetArg {
+    /// The paper, to its printed digits: N2HI, then Fast-CD
+    Paper,
+}
+
+impl PresetArg {
+    pub(crate) fn preset(self) -> Preset {
+        match self {
+            Self::Paper => Preset::Paper,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ComponentsArg {
+    /// All of it
+    All,
+    /// The largest connected component only
+    Largest,
+}
+
+impl ComponentsArg {
+    pub(crate) fn choice(self) -> ComponentChoice {
+        match self {
+            Self::All => ComponentChoice::All,
+            Self::Largest => ComponentChoice::Largest,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SymmetrizeArg {
+    /// The mean of both directions; a missing one counts as 0
+    Average,
+    /// The larger of both directions
+    Max,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum HeaderArg {
+    Yes,
+    No,
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it must be a number of seconds".to_string())?;
+    Duration::try_from_secs_f64(seconds).map_err(|_| "it must be a number of seconds from 0 up".to_string())
+}

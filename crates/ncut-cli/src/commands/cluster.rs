@@ -1,0 +1,137 @@
+//! `ncut cluster`: a graph in, labels out.
+
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use ncut::io::{GraphFile, Names, read_graph, read_labels, write_labels, write_labels_text};
+use ncut::{Agreement, Clustering, CutScore, Label, Ncut, StopReason};
+use serde::Serialize;
+
+use super::check_outputs;
+use crate::args::ClusterArgs;
+use crate::report::{
+    AgreementReport, CutReport, GraphReport, Seconds, Summary, counted, is_stdout, peak_memory_bytes,
+    write_json,
+};
+use crate::watch::Watch;
+
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    graph: GraphReport,
+    preset: &'static str,
+    min_share: f64,
+    seed: u64,
+    threads: u32,
+    #[serde(flatten)]
+    cut: CutReport,
+    #[serde(flatten)]
+    agreement: Option<AgreementReport>,
+    stop_reason: &'static str,
+    sweeps: usize,
+    moves: u64,
+    seconds: Seconds,
+    peak_memory_bytes: Option<u64>,
+}
+
+pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
+    let started = Instant::now();
+    let outputs = [args.output.as_deref(), args.reporting.json.as_deref()];
+    let summary = Summary::new(args.reporting.quiet, &outputs);
+    check_outputs(&args.graph, &outputs)?;
+
+    let mut watch = Watch::start(args.reporting.quiet);
+    let GraphFile { graph, names } =
+        read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
+    let labels_of = |path: &Path| read_labels(path, graph.n_nodes(), names.as_ref());
+    let init = args.init.as_deref().map(labels_of).transpose()?;
+    let truth = args.truth.as_deref().map(labels_of).transpose()?;
+    let read = started.elapsed().as_secs_f64();
+
+    let solving = Instant::now();
+    let found = settings(args, init).solve_observed(&graph, &mut |progress| watch.observe(progress));
+    watch.finish();
+    let found = found.map_err(|error| error.at(&args.graph))?;
+    let solve = solving.elapsed().as_secs_f64();
+
+    let agreement = truth.map(|truth| Agreement::new(&found.labels, &truth)).transpose()?;
+    let mut report = Report {
+        graph: GraphReport::new(&graph, found.n_components),
+        preset: args.preset.preset().name(),
+        min_share: args.min_share,
+        seed: args.seed,
+        threads: args.threads.unwrap_or(1),
+        cut: CutReport::new(&CutScore::new(&graph, &found.labels)?),
+        agreement: agreement.map(AgreementReport::new),
+        stop_reason: found.stop_reason.name(),
+        sweeps: found.sweeps,
+        moves: found.moves,
+        seconds: Seconds { read, solve, ..Seconds::default() },
+        peak_memory_bytes: None,
+    };
+    print_summary(args, &summary, &report, &found)?;
+
+    let writing = Instant::now();
+    if let Some(path) = &args.output {
+        put_labels(path, &found.labels, names.as_ref())?;
+        if !is_stdout(path) {
+            summary.line(&format!("{} written", path.display()))?;
+        }
+    }
+    if let Some(path) = &args.reporting.json {
+        report.seconds.write = writing.elapsed().as_secs_f64();
+        report.seconds.total = started.elapsed().as_secs_f64();
+        report.peak_memory_bytes = peak_memory_bytes();
+        write_json(path, &report)?;
+        if !is_stdout(path) {
+            summary.line(&format!("{} written", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn settings(args: &ClusterArgs, init: Option<Vec<Label>>) -> Ncut {
+    let mut settings = Ncut::new(args.n_clusters)
+        .preset(args.preset.preset())
+        .max_sweeps(args.max_sweeps)
+        .min_share(args.min_share)
+        .components(args.components.choice());
+    if let Some(limit) = args.time_limit {
+        settings = settings.time_limit(limit);
+    }
+    if let Some(labels) = init {
+        settings = settings.init(labels);
+    }
+    settings
+}
+
+fn print_summary(args: &ClusterArgs, summary: &Summary, report: &Report, found: &Clustering) -> Result<()> {
+    summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
+    let work = counted(found.sweeps, "sweep");
+    summary.line(&format!("{}, {work} in {:.2} s", report.cut.sentence(), report.seconds.solve))?;
+    if let Some(remark) = report.cut.whole_components(found.n_components) {
+        summary.line(&remark)?;
+    }
+    match found.stop_reason {
+        StopReason::TimeLimit => summary.line("stopped by the time limit: this is the best so far")?,
+        StopReason::Cancelled => summary.line("stopped by Ctrl-C: this is the best so far")?,
+        StopReason::SweepLimit => summary.line("stopped by --max-sweeps: more sweeps may improve it")?,
+        _ => {}
+    }
+    if let (Some(agreement), Some(truth)) = (&report.agreement, &args.truth) {
+        summary.line(&agreement.sentence(truth))?;
+    }
+    Ok(())
+}
+
+fn put_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Result<()> {
+    if is_stdout(path) {
+        let mut stdout = BufWriter::new(io::stdout().lock());
+        write_labels_text(&mut stdout, labels, names, '\t')?;
+        stdout.flush()?;
+        return Ok(());
+    }
+    Ok(write_labels(path, labels, names)?)
+}

@@ -1,0 +1,57 @@
+//! `ncut score`: a graph and labels in, their cut values out.
+
+use anyhow::Result;
+use ncut::io::{GraphFile, read_graph, read_labels};
+use ncut::{Agreement, CutScore};
+use serde::Serialize;
+
+use super::check_outputs;
+use crate::args::ScoreArgs;
+use crate::report::{AgreementReport, CutReport, GraphReport, Summary, is_stdout, write_json};
+use crate::watch::Watch;
+
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    graph: GraphReport,
+    #[serde(flatten)]
+    cut: CutReport,
+    #[serde(flatten)]
+    agreement: Option<AgreementReport>,
+}
+
+pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
+    let outputs = [args.reporting.json.as_deref()];
+    let summary = Summary::new(args.reporting.quiet, &outputs);
+    check_outputs(&args.graph, &outputs)?;
+
+    let mut watch = Watch::start(args.reporting.quiet);
+    let GraphFile { graph, names } =
+        read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
+    watch.finish();
+    let labels = read_labels(&args.labels, graph.n_nodes(), names.as_ref())?;
+    let score = CutScore::new(&graph, &labels).map_err(|error| error.at(&args.labels))?;
+    let agreement = match &args.truth {
+        Some(path) => Some(Agreement::new(&labels, &read_labels(path, graph.n_nodes(), names.as_ref())?)?),
+        None => None,
+    };
+
+    let n_components = graph.components().count();
+    let report = Report {
+        graph: GraphReport::new(&graph, n_components),
+        cut: CutReport::new(&score),
+        agreement: agreement.map(AgreementReport::new),
+    };
+    summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
+    summary.line(&format!("{}: {}", args.labels.display(), report.cut.sentence()))?;
+    if let (Some(agreement), Some(truth)) = (&report.agreement, &args.truth) {
+        summary.line(&agreement.sentence(truth))?;
+    }
+    if let Some(path) = &args.reporting.json {
+        write_json(path, &report)?;
+        if !is_stdout(path) {
+            summary.line(&format!("{} written", path.display()))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! What is said about a clustering: a few lines for people, JSON for programs.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use ncut::{Agreement, ClusterSummary, CutScore, Graph};
+use serde::Serialize;
+
+/// The report on a graph.
+#[derive(Serialize)]
+pub(crate) struct GraphReport {
+    n_nodes: usize,
+    n_edges: usize,
+    n_components: usize,
+    n_isolated: usize,
+}
+
+impl GraphReport {
+    pub(crate) fn new(graph: &Graph<'_>, n_components: usize) -> Self {
+        Self {
+            n_nodes: graph.n_nodes(),
+            n_edges: graph.n_edges(),
+            n_components,
+            n_isolated: graph.n_isolated(),
+        }
+    }
+
+    /// `15 606 nodes, 45 878 edges, 1 component`.
+    pub(crate) fn sentence(&self) -> String {
+        let mut sentence = format!(
+            "{}, {}, {}",
+            counted(self.n_nodes, "node"),
+            counted(self.n_edges, "edge"),
+            counted(self.n_components, "component")
+        );
+        if self.n_isolated > 0 {
+            let _ = write!(sentence, ", {}", counted(self.n_isolated, "isolated node"));
+        }
+        sentence
+    }
+}
+
+/// The report on a labelling.
+#[derive(Serialize)]
+pub(crate) struct CutReport {
+    n_clusters: usize,
+    objective: f64,
+    ncut: f64,
+    smallest_share: f64,
+    clusters: Vec<ClusterReport>,
+}
+
+#[derive(Serialize)]
+struct ClusterReport {
+    label: i32,
+    size: usize,
+    volume: f64,
+    association: f64,
+}
+
+impl CutReport {
+    pub(crate) fn new(score: &CutScore) -> Self {
+        let row = |&ClusterSummary { label, size, volume, association }: &ClusterSummary| ClusterReport {
+            label,
+            size,
+            volume,
+            association,
+        };
+        Self {
+            n_clusters: score.clusters.len(),
+            objective: score.objective,
+            ncut: score.ncut,
+            smallest_share: score.smallest_share,
+            clusters: score.clusters.iter().map(row).collect(),
+        }
+    }
+
+    /// `32 clusters, N-Cut 1.0939 (objective 30.9061)`.
+    pub(crate) fn sentence(&self) -> String {
+        let clusters = counted(self.n_clusters, "cluster");
+        format!("{clusters}, N-Cut {} (objective {:.4})", digits(self.ncut), self.objective)
+    }
+
+    /// A remark when clusters are whole components, which is optimal and often not what is wanted.
+    pub(crate) fn whole_components(&self, n_components: usize) -> Option<String> {
+        let is_whole =
+            |cluster: &&ClusterReport| cluster.volume - cluster.association <= 1e-12 * cluster.volume;
+        let n_whole = self.clusters.iter().filter(is_whole).count();
+        (n_components > 1 && n_whole > 0).then(|| {
+            let verb = if n_whole == 1 { "consists" } else { "consist" };
+            format!(
+                "{} {verb} of whole components; --components largest clusters the largest one only",
+                counted(n_whole, "cluster")
+            )
+        })
+    }
+}
+
+/// The report on the agreement with known labels.
+#[derive(Serialize)]
+pub(crate) struct AgreementReport {
+    /// Null when there are too many clusters to match them.
+    accuracy: Option<f64>,
+    nmi: f64,
+    nmi_arithmetic: f64,
+    ari: f64,
+}
+
+impl AgreementReport {
+    pub(crate) fn new(agreement: Agreement) -> Self {
+        let Agreement { accuracy, nmi, nmi_arithmetic, ari } = agreement;
+        Self { accuracy, nmi, nmi_arithmetic, ari }
+    }
+
+    pub(crate) fn sentence(&self, truth: &Path) -> String {
+        let accuracy = match self.accuracy {
+            Some(accuracy) => format!("accuracy {accuracy:.4}"),
+            None => "accuracy not computed (too many clusters overlap)".into(),
+        };
+        format!("against {}: {accuracy}, NMI {:.4}, ARI {:.4}", truth.display(), self.nmi, self.ari)
+    }
+}
+
+/// Seconds each part of the work took.
+#[derive(Default, Serialize)]
+pub(crate) struct Seconds {
+    pub(crate) read: f64,
+    pub(crate) build: f64,
+    pub(crate) solve: f64,
+    pub(crate) write: f64,
+    pub(crate) total: f64,
+}
+
+/// Prints lines for people: to standard output, or to standard error when that carries data.
+pub(crate) struct Summary {
+    quiet: bool,
+    stdout_carries_data: bool,
+}
+
+impl Summary {
+    pub(crate) fn new(quiet: bool, outputs: &[Option<&Path>]) -> Self {
+        let stdout_carries_data = outputs.iter().flatten().any(|path| is_stdout(path));
+        Self { quiet, stdout_carries_data }
+    }
+
+    pub(crate) fn line(&self, line: &str) -> Result<()> {
+        match (self.quiet, self.stdout_carries_data) {
+            (true, _) => {}
+            (false, true) => writeln!(io::stderr(), "{line}")?,
+            (false, false) => writeln!(io::stdout(), "{line}")?,
+        }
+        Ok(())
+    }
+}
+
+/// Whether an output goes to standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// Writes a report as JSON to a file, whole or not at all, or to standard output.
+pub(crate) fn write_json(path: &Path, report: &impl Serialize) -> Result<()> {
+    let mut json = serde_json::to_vec_pretty(report)?;
+    json.push(b'\n');
+    if is_stdout(path) {
+        io::stdout().write_all(&json)?;
+    } else {
+        ncut::io::write_whole(path, |file| file.write_all(&json))?;
+    }
+    Ok(())
+}
+
+/// `1 node`, `15 606 nodes`.
+pub(crate) fn counted(count: usize, noun: &str) -> String {
+    format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" })
+}
+
+/// A number in groups of three digits.
+pub(crate) fn grouped(number: usize) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Four decimals, or the leading digits of a number smaller than they can show.
+fn digits(number: f64) -> String {
+    if number == 0.0 || number.abs() >= 1e-3 { format!("{number:.4}") } else { format!("{number:.3e}") }
+}
+
+/// Largest memory this process has held, where the system tells.
+pub(crate) fn peak_memory_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}

@@ -1,0 +1,83 @@
+//! What the person at the terminal sees of long work, and how Ctrl-C stops it.
+
+use std::io::IsTerminal;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use ncut::{Progress, Stage};
+
+/// Set by the first Ctrl-C.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Work shorter than this shows no bar.
+const PATIENCE: Duration = Duration::from_millis(300);
+const BETWEEN_DRAWINGS: Duration = Duration::from_millis(100);
+
+/// Shows progress on a terminal and passes Ctrl-C on.
+pub(crate) struct Watch {
+    bar: ProgressBar,
+    started: Instant,
+    last_drawing: Option<Instant>,
+    stage: Option<Stage>,
+}
+
+impl Watch {
+    /// Watches from now on; the bar is drawn only on a terminal and unless `quiet`.
+    pub(crate) fn start(quiet: bool) -> Self {
+        // Only one handler can be set; a second watch in the same process shares it.
+        let _ = ctrlc::set_handler(|| {
+            if INTERRUPTED.swap(true, Ordering::Relaxed) {
+                std::process::exit(i32::from(crate::INTERRUPTED));
+            }
+            eprintln!("ncut: stopping, the best so far is kept (once more abandons it)");
+        });
+        let visible = !quiet && std::io::stderr().is_terminal();
+        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        Self { bar, started: Instant::now(), last_drawing: None, stage: None }
+    }
+
+    /// An observer for the library.
+    pub(crate) fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+        if INTERRUPTED.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        let due = match self.last_drawing {
+            None => self.started.elapsed() >= PATIENCE,
+            Some(last) => last.elapsed() >= BETWEEN_DRAWINGS,
+        };
+        if due && !self.bar.is_hidden() {
+            self.last_drawing = Some(Instant::now());
+            self.draw(progress);
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn draw(&mut self, progress: &Progress) {
+        if self.stage != Some(progress.stage) {
+            self.stage = Some(progress.stage);
+            let template = match progress.stage {
+                Stage::Read => "{prefix} {wide_bar} {bytes}/{total_bytes}",
+                _ => "{prefix} {wide_bar} {percent}% {msg}",
+            };
+            let style = ProgressStyle::with_template(template).expect("the templates above are well formed");
+            self.bar.set_style(style);
+            self.bar.set_prefix(progress.stage.to_string());
+        }
+        self.bar.set_length(progress.total);
+        self.bar.set_position(progress.done);
+        if let Some(objective) = progress.objective {
+            self.bar.set_message(format!(
+                "sweep {}, {} moves, objective {objective:.4}",
+                progress.sweeps + 1,
+                progress.moves
+            ));
+        }
+    }
+}
