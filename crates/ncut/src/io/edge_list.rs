@@ -175,12 +175,14 @@ impl Fields {
     pub(super) fn split(&mut self, line: &str, cut: Cut) -> Result<(), String> {
         self.bounds.clear();
         self.text.clear();
+        // A tab is white space, but not where it separates.
+        let blank = |c: char| c.is_whitespace() && cut != Cut::At(c);
         let mut rest = line.trim();
         loop {
-            rest = rest.trim_start();
+            rest = rest.trim_start_matches(blank);
             let start = self.text.len();
             if let Some(quoted) = rest.strip_prefix('"') {
-                rest = self.unquote(quoted)?.trim_start_matches([' ', '\t']);
+                rest = self.unquote(quoted)?.trim_start_matches(blank);
                 let next = match cut {
                     Cut::WhiteSpace => Some(rest),
                     Cut::At(separator) => rest.strip_prefix(separator),

@@ -1,0 +1,104 @@
+//! Random graphs for property tests, and computations that share no code with the library.
+
+#![allow(dead_code, reason = "every test binary uses its own part")]
+
+use std::collections::BTreeMap;
+
+use ncut::Graph;
+use proptest::prelude::*;
+
+/// A graph as anyone would write it down.
+#[derive(Clone, Debug)]
+pub(crate) struct Sketch {
+    pub(crate) n_nodes: usize,
+    pub(crate) edges: Vec<(u32, u32, f64)>,
+}
+
+impl Sketch {
+    pub(crate) fn graph(&self) -> Graph<'static> {
+        Graph::from_edges(self.n_nodes, self.edges.iter().copied()).unwrap()
+    }
+
+    /// The full symmetric matrix, every edge in both places, the diagonal once.
+    pub(crate) fn matrix(&self) -> Vec<Vec<f64>> {
+        let mut matrix = vec![vec![0.0; self.n_nodes]; self.n_nodes];
+        for &(from, to, weight) in &self.edges {
+            matrix[from as usize][to as usize] += weight;
+            if from != to {
+                matrix[to as usize][from as usize] += weight;
+            }
+        }
+        matrix
+    }
+
+    /// The same graph with node `i` called `name[i]`.
+    pub(crate) fn renamed(&self, name: &[u32]) -> Self {
+        let edges = self.edges.iter().map(|&(from, to, w)| (name[from as usize], name[to as usize], w));
+        Self { n_nodes: self.n_nodes, edges: edges.collect() }
+    }
+}
+
+/// Graphs of up to `max_nodes` nodes with random real weights, self-loops, parallel edges and isolated nodes.
+pub(crate) fn sketches(max_nodes: usize) -> impl Strategy<Value = Sketch> {
+    with_weights(max_nodes, 1e-3..1.0f64)
+}
+
+/// The same with small whole weights, so that ties abound.
+pub(crate) fn tied_sketches(max_nodes: usize) -> impl Strategy<Value = Sketch> {
+    with_weights(max_nodes, (1..4u32).prop_map(f64::from))
+}
+
+fn with_weights(
+    max_nodes: usize,
+    weights: impl Strategy<Value = f64> + Clone,
+) -> impl Strategy<Value = Sketch> {
+    (1..=max_nodes).prop_flat_map(move |n_nodes| {
+        let node = 0..n_nodes as u32;
+        let edge = (node.clone(), node, weights.clone());
+        prop::collection::vec(edge, 0..=4 * n_nodes).prop_map(move |edges| Sketch { n_nodes, edges })
+    })
+}
+
+/// A graph and a labelling of it, with no regard to its edges.
+pub(crate) fn labelled(max_nodes: usize) -> impl Strategy<Value = (Sketch, Vec<u32>, usize)> {
+    (sketches(max_nodes), 1..6usize).prop_flat_map(|(sketch, k)| {
+        let labels = prop::collection::vec(0..k as u32, sketch.n_nodes);
+        (Just(sketch), labels, Just(k))
+    })
+}
+
+/// `sum_c A_c / D_c` straight from the definition, `0 / 0 = 0`.
+pub(crate) fn objective(matrix: &[Vec<f64>], labels: &[u32]) -> f64 {
+    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (i, row) in matrix.iter().enumerate() {
+        let (association, volume) = sums.entry(labels[i]).or_default();
+        for (j, weight) in row.iter().enumerate() {
+            *volume += weight;
+            if labels[j] == labels[i] {
+                *association += weight;
+            }
+        }
+    }
+    sums.values().filter(|sum| sum.1 > 0.0).map(|sum| sum.0 / sum.1).sum()
+}
+
+/// The labels renamed by first appearance, so that equal partitions are equal.
+pub(crate) fn canonical<L: Copy + Ord>(labels: &[L]) -> Vec<usize> {
+    let mut names = BTreeMap::new();
+    labels
+        .iter()
+        .map(|&label| {
+            let next = names.len();
+            *names.entry(label).or_insert(next)
+        })
+        .collect()
+}
+
+/// Degrees from the definition.
+pub(crate) fn degrees(matrix: &[Vec<f64>]) -> Vec<f64> {
+    matrix.iter().map(|row| row.iter().sum()).collect()
+}
+
+pub(crate) fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1.0)
+}

@@ -1,0 +1,357 @@
+//! Reading and writing: every format gives back what it was given.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use common::{close, sketches, tied_sketches};
+use ncut::io::{
+    GraphFile, GraphFormat, Header, LabelFormat, ReadOptions, Separator, parse_graph, parse_labels,
+    read_graph, read_labels, write_graph, write_labels,
+};
+use ncut::{Graph, Label, Symmetrize, Weights, unobserved};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+fn read(path: &Path) -> GraphFile {
+    read_graph(path, &ReadOptions::default(), &mut unobserved).unwrap()
+}
+
+fn written_and_read(graph: &Graph<'_>, name: &str) -> GraphFile {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join(name);
+    write_graph(&path, graph, None).unwrap();
+    read(&path)
+}
+
+fn parse_edges(text: &str) -> ncut::Result<GraphFile> {
+    parse_graph(text.as_bytes(), GraphFormat::EdgeList(Separator::Detect), &ReadOptions::default())
+}
+
+/// Every edge by the ids of its ends.
+fn edges_by_id(file: &GraphFile) -> BTreeMap<(String, String), f64> {
+    let names = file.names.as_ref().unwrap();
+    let id = |node| names.get(node).to_string();
+    file.graph
+        .edges()
+        .map(|(a, b, weight)| {
+            let (a, b) = (id(a), id(b));
+            (if a <= b { (a, b) } else { (b, a) }, weight)
+        })
+        .collect()
+}
+
+fn assert_same(a: &Graph<'_>, b: &Graph<'_>) {
+    assert_eq!(a.n_nodes(), b.n_nodes());
+    assert_eq!(a.edges().collect::<Vec<_>>(), b.edges().collect::<Vec<_>>());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn matrices_round_trip(sketch in sketches(12)) {
+        let graph = sketch.graph();
+        for name in ["g.mtx", "g.mtx.gz", "g.mtx.zst", "g.npz"] {
+            assert_same(&graph, &written_and_read(&graph, name).graph);
+        }
+    }
+
+    #[test]
+    fn metis_files_round_trip_whole_weights_without_self_loops(sketch in tied_sketches(12)) {
+        let loops_gone: Vec<_> = sketch.edges.iter().copied().filter(|edge| edge.0 != edge.1).collect();
+        let graph = Graph::from_edges(sketch.n_nodes, loops_gone).unwrap();
+        for name in ["g.graph", "g.metis.gz", "g.graph.zst"] {
+            assert_same(&graph, &written_and_read(&graph, name).graph);
+        }
+    }
+
+    #[test]
+    fn edge_lists_round_trip_by_id(sketch in sketches(12)) {
+        let graph = sketch.graph();
+        for name in ["g.txt", "g.tsv", "g.csv", "g.edges", "g.txt.gz", "g.csv.zst"] {
+            let file = written_and_read(&graph, name);
+            prop_assert_eq!(file.graph.n_nodes(), graph.n_nodes());
+            prop_assert_eq!(file.graph.n_isolated(), graph.n_isolated());
+            let expected: BTreeMap<_, _> = graph
+                .edges()
+                .map(|(a, b, weight)| {
+                    let (a, b) = (a.to_string(), b.to_string());
+                    (if a <= b { (a, b) } else { (b, a) }, weight)
+                })
+                .collect();
+            prop_assert_eq!(edges_by_id(&file), expected);
+        }
+    }
+
+    #[test]
+    fn odd_ids_survive(ids in prop::collection::btree_set("[ -~]{1,6}", 2..8)) {
+        let ids: Vec<String> = ids.into_iter().map(|id| id.trim().to_string()).filter(|id| !id.is_empty()).collect();
+        prop_assume!(ids.len() >= 2);
+        let quoted = |id: &str| format!("\"{}\"", id.replace('"', "\"\""));
+        let lines: Vec<String> = ids.windows(2).map(|pair| format!("{},{}", quoted(&pair[0]), quoted(&pair[1]))).collect();
+        let options = ReadOptions { header: Header::No, ..ReadOptions::default() };
+        let file = parse_graph(lines.join("\n").as_bytes(), GraphFormat::EdgeList(Separator::Comma), &options).unwrap();
+        let folder = TempDir::new().unwrap();
+        for name in ["g.csv", "g.tsv", "g.txt"] {
+            let path = folder.path().join(name);
+            write_graph(&path, &file.graph, file.names.as_ref()).unwrap();
+            prop_assert_eq!(edges_by_id(&read(&path)), edges_by_id(&file), "{}", name);
+        }
+        let labels: Vec<Label> = (0..file.graph.n_nodes() as Label).collect();
+        for name in ["labels.txt", "labels.csv", "labels.tsv"] {
+            let path = folder.path().join(name);
+            write_labels(&path, &labels, file.names.as_ref()).unwrap();
+            prop_assert_eq!(&read_labels(&path, labels.len(), file.names.as_ref()).unwrap(), &labels, "{}", name);
+        }
+    }
+
+    #[test]
+    fn labels_round_trip(labels in prop::collection::vec(-1..50i32, 1..40)) {
+        let folder = TempDir::new().unwrap();
+        for name in ["l.txt", "l.csv", "l.txt.gz", "l.txt.zst", "l.npy", "l"] {
+            let path = folder.path().join(name);
+            write_labels(&path, &labels, None).unwrap();
+            prop_assert_eq!(&read_labels(&path, labels.len(), None).unwrap(), &labels);
+        }
+    }
+
+    /// The readers' promise in small; `fuzz/` keeps it in large.
+    #[test]
+    fn damaged_files_never_panic(damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6), cut in any::<prop::sample::Index>()) {
+        let graph = Graph::from_edges(4, [(0, 1, 0.5), (1, 2, 2.0), (2, 3, 1.0)]).unwrap();
+        let whole = Graph::from_edges(4, [(0, 1, 1.0), (1, 2, 2.0), (2, 3, 1.0)]).unwrap();
+        let folder = TempDir::new().unwrap();
+        for name in ["g.txt", "g.mtx", "g.mtx.gz", "g.mtx.zst", "g.graph", "g.npz"] {
+            let path = folder.path().join(name);
+            write_graph(&path, if name == "g.graph" { &whole } else { &graph }, None).unwrap();
+            let mut bytes = fs::read(&path).unwrap();
+            for (place, value) in &damage {
+                let place = place.index(bytes.len());
+                bytes[place] = *value;
+            }
+            bytes.truncate(cut.index(bytes.len()) + 1);
+            fs::write(&path, bytes).unwrap();
+            let _ = read_graph(&path, &ReadOptions::default(), &mut unobserved);
+            let _ = read_labels(&path, 4, None);
+        }
+    }
+}
+
+#[test]
+fn thirty_two_bit_weights_stay_thirty_two_bit() {
+    let (offsets, neighbors) = (vec![0u64, 1, 2], vec![1u32, 0]);
+    let weights = Weights::F32(vec![0.1f32, 0.1].into());
+    let graph = Graph::from_csr(offsets, neighbors, weights, Symmetrize::Refuse).unwrap();
+    let back = written_and_read(&graph, "g.npz").graph;
+    assert!(matches!(back.weights(), Weights::F32(weights) if weights[..] == [0.1f32, 0.1]));
+}
+
+#[test]
+fn unit_weights_take_no_room() {
+    for text in ["1 2\n2 3\n", "1 2 1\n2 3 1.0\n"] {
+        assert!(matches!(parse_edges(text).unwrap().graph.weights(), Weights::Unit));
+    }
+}
+
+#[test]
+fn ids_are_numbered_by_first_appearance() {
+    let file = parse_edges("# a comment\n% another\n\n 42  -7 \n-7\tx1 \nx1 42\n").unwrap();
+    let names = file.names.unwrap();
+    assert_eq!(names.iter().collect::<Vec<_>>(), ["42", "-7", "x1"]);
+    assert_eq!(file.graph.n_edges(), 3);
+}
+
+#[test]
+fn a_first_line_is_a_header_only_if_it_can_be_nothing_else() {
+    let n_edges = |text: &str| parse_edges(text).map(|file| file.graph.n_edges());
+    assert_eq!(n_edges("a b weight\n1 2 3\n").unwrap(), 1, "the weight is not a number");
+    assert_eq!(n_edges("Source,Target\n1,2\n").unwrap(), 1, "known names");
+    assert_eq!(n_edges("dst src\n1 2\n").unwrap(), 1, "known names, other way round");
+    assert_eq!(n_edges("a b\n1 2\n").unwrap(), 2, "ids may be words");
+    assert_eq!(n_edges("a b 7\n1 2 3\n").unwrap(), 2, "a number is a weight");
+    for bad in ["a b nan\n1 2 3\n", "a b inf\n1 2 3\n", "a b -1\n"] {
+        let error = n_edges(bad).unwrap_err().to_string();
+        assert!(error.starts_with("line 1: the weight"), "{error}");
+    }
+    let with = |header, text: &str| {
+        let options = ReadOptions { header, ..ReadOptions::default() };
+        parse_graph(text.as_bytes(), GraphFormat::EdgeList(Separator::Detect), &options)
+            .unwrap()
+            .graph
+            .n_edges()
+    };
+    assert_eq!(with(Header::Yes, "a b\n1 2\n"), 1);
+    assert_eq!(with(Header::No, "source target\n1 2\n"), 2);
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_are_no_part_of_ids() {
+    let file = parse_edges("\u{feff}a,b\r\nb,c\r\n").unwrap();
+    assert_eq!(file.names.unwrap().iter().collect::<Vec<_>>(), ["a", "b", "c"]);
+}
+
+#[test]
+fn an_empty_id_is_refused() {
+    for (text, separator) in [("a,b,1\na,,1\n", Separator::Comma), ("a\tb\t1\na\t\t1\n", Separator::Tab)] {
+        let error = parse_graph(text.as_bytes(), GraphFormat::EdgeList(separator), &ReadOptions::default());
+        assert_eq!(error.unwrap_err().to_string(), "line 2: an id is empty; an edge needs two");
+    }
+}
+
+#[test]
+fn parallel_edges_add_up_and_zeros_are_dropped() {
+    let file = parse_edges("a b 1\nb a 2\na c 0\n").unwrap();
+    assert_eq!(file.graph.n_nodes(), 3);
+    assert_eq!(file.graph.degrees(), [3.0, 3.0, 0.0]);
+}
+
+#[test]
+fn a_gzip_with_two_members_is_read_whole() {
+    let member = |text: &str| {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        packer.write_all(text.as_bytes()).unwrap();
+        packer.finish().unwrap()
+    };
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("g.txt.gz");
+    fs::write(&path, [member("a b\n"), member("b c\n")].concat()).unwrap();
+    assert_eq!(read(&path).graph.n_edges(), 2);
+}
+
+#[test]
+fn matrix_market_is_read_as_general_and_symmetric() {
+    let parse = |text: &str| parse_graph(text.as_bytes(), GraphFormat::MatrixMarket, &ReadOptions::default());
+    let general =
+        "%%MatrixMarket matrix coordinate integer general\n% x\n3 3 5\n1 2 5\n2 1 5\n2 3 1\n3 2 1\n3 3 4\n";
+    let symmetric = "%%MatrixMarket matrix coordinate real symmetric\n3 3 3\n2 1 5\n3 2 1\n3 3 4\n";
+    assert_same(&parse(general).unwrap().graph, &parse(symmetric).unwrap().graph);
+    assert_eq!(parse(symmetric).unwrap().graph.self_loop(2), 4.0);
+    let one_triangle = "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 3\n";
+    let error = parse(one_triangle).unwrap_err().to_string();
+    assert!(error.contains("(1, 3) is 1") && error.contains("symmetrize"), "{error}");
+    let options = ReadOptions { symmetrize: Symmetrize::Max, ..ReadOptions::default() };
+    let graph = parse_graph(one_triangle.as_bytes(), GraphFormat::MatrixMarket, &options).unwrap().graph;
+    assert_eq!(graph.edges().collect::<Vec<_>>(), [(0, 2, 1.0)]);
+}
+
+#[test]
+fn all_metis_format_codes_are_read() {
+    let path = [(0, 1, 1.0), (1, 2, 1.0)];
+    let weighted = [(0, 1, 5.0), (1, 2, 7.0)];
+    for (text, edges) in [
+        ("4 2\n2\n1 3\n2\n\n", path),
+        ("% comment\n4 2 0\n2\n1 3\n% comment\n2\n\n", path),
+        ("4 2 1\n2 5\n1 5 3 7\n2 7\n\n", weighted),
+        ("4 2 001\n2 5\n1 5 3 7\n2 7\n\n", weighted),
+        ("4 2 010\n9 2\n9 1 3\n9 2\n9\n", path),
+        ("4 2 10 2\n9 9 2\n9 9 1 3\n9 9 2\n9 9\n", path),
+        ("4 2 011\n9 2 5\n9 1 5 3 7\n9 2 7\n9\n", weighted),
+        ("4 2 100\n8 2\n8 1 3\n8 2\n8\n", path),
+        ("4 2 101\n8 2 5\n8 1 5 3 7\n8 2 7\n8\n", weighted),
+        ("4 2 110 3\n8 9 9 9 2\n8 9 9 9 1 3\n8 9 9 9 2\n8 9 9 9\n", path),
+        ("4 2 111 1\n8 9 2 5\n8 9 1 5 3 7\n8 9 2 7\n8 9\n", weighted),
+    ] {
+        let file = parse_graph(text.as_bytes(), GraphFormat::Metis, &ReadOptions::default()).unwrap();
+        assert_same(&file.graph, &Graph::from_edges(4, edges).unwrap());
+        assert_eq!(file.graph.n_isolated(), 1);
+    }
+}
+
+#[test]
+fn metis_cannot_hold_fractions_or_self_loops() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("g.graph");
+    for edges in [[(0, 1, 0.5)], [(0, 0, 1.0)]] {
+        let error = write_graph(&path, &Graph::from_edges(2, edges).unwrap(), None).unwrap_err().to_string();
+        assert!(error.contains("METIS") && error.contains(".mtx"), "{error}");
+        assert!(!path.exists());
+    }
+}
+
+#[test]
+fn labels_are_read_by_id_in_any_order() {
+    let file = parse_edges("a b\nb c\n").unwrap();
+    let names = file.names.as_ref();
+    let parse = |text: &str| parse_labels(text.as_bytes(), LabelFormat::Text, 3, names);
+    assert_eq!(parse("c 2\na 0\nb -1\n").unwrap(), [0, -1, 2]);
+    assert_eq!(parse("id,label\nc,2\na,0\nb,1\n").unwrap(), [0, 1, 2]);
+    assert_eq!(parse("2\n1\n0\n").unwrap(), [2, 1, 0], "one column is in node order");
+    assert_eq!(parse("2.000e+00\n1\n0.0\n").unwrap(), [2, 1, 0], "as numpy.savetxt writes them");
+    for (bad, cause) in [
+        ("a 0\nb 1\n", "node `c` has no label"),
+        ("a 0\nb 1\nc 1\nd 1\n", "line 4: `d` is no node"),
+        ("a 0\nb 1\na 1\n", "line 3: `a` has a label already"),
+        ("0\n1\n", "holds 2 labels, but the graph has 3 nodes"),
+        ("0\n1\n2\n3\n", "holds 4 labels, but the graph has 3 nodes"),
+        ("0\n1\nx\n", "line 3: `x` is no label"),
+        ("0\n1\n-2\n", "line 3: `-2` is no label"),
+        ("0\n1\n1.5\n", "line 3: `1.5` is no label"),
+        ("0\n1\n99999999999\n", "line 3: `99999999999` is no label"),
+        ("0\na 1\n", "line 2: a line is a label, or an id and a label"),
+    ] {
+        let error = parse(bad).unwrap_err().to_string();
+        assert!(error.contains(cause), "{bad:?}: {error}");
+    }
+}
+
+#[test]
+fn an_output_that_fails_leaves_what_was_there() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("out.txt");
+    fs::write(&path, "precious").unwrap();
+    let failed = ncut::io::write_whole(&path, |file| {
+        file.write_all(b"half")?;
+        Err(std::io::Error::other("the disk is full"))
+    });
+    assert!(failed.unwrap_err().to_string().contains("the disk is full"));
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file is left");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_keeps_its_permissions_and_goes_behind_links() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = TempDir::new().unwrap();
+    let (target, link) = (folder.path().join("target.txt"), folder.path().join("link.txt"));
+    fs::write(&target, "old").unwrap();
+    fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+    symlink(&target, &link).unwrap();
+    write_labels(&link, &[0, 1], None).unwrap();
+    assert_eq!(fs::read_to_string(&target).unwrap(), "0\n1\n");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    write_labels(Path::new("/dev/null"), &[0, 1], None).unwrap();
+    assert!(!fs::metadata("/dev/null").unwrap().is_file());
+}
+
+#[test]
+fn reading_can_be_stopped() {
+    let text: String = (0..40_000).map(|node| format!("{node} {}\n", node + 1)).collect();
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("path.txt");
+    fs::write(&path, text).unwrap();
+    let mut seen = Vec::new();
+    let stopped = read_graph(&path, &ReadOptions::default(), &mut |progress| {
+        seen.push((progress.done, progress.total));
+        std::ops::ControlFlow::Break(())
+    });
+    assert!(matches!(stopped, Err(ncut::Error::Cancelled)));
+    assert_eq!(seen.len(), 1);
+    assert!(seen[0].0 > 0 && seen[0].0 <= seen[0].1);
+}
+
+#[test]
+fn nearly_symmetric_matrices_are_averaged() {
+    let build = |upper: f64, lower: f64| {
+        Graph::from_entries(2, &[(0, 1), (1, 0)], &[upper, lower], Symmetrize::Refuse)
+    };
+    let graph = build(1.0, 1.0 + 1e-11).unwrap();
+    assert!(close(graph.degree(0), 1.0 + 5e-12) && graph.degree(0) == graph.degree(1));
+    let error = build(1.0, 1.0 + 1e-9).unwrap_err().to_string();
+    assert!(error.contains("(0, 1)") && error.contains("(1, 0)"), "{error}");
+}
