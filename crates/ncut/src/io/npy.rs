@@ -45,7 +45,12 @@ impl Array {
         let mut array = Self::parse_header(header)?;
         let n_bytes = array.shape.iter().try_fold(array.item_size, |size, &length| size.checked_mul(length));
         array.bytes = read_exactly(&mut reader, n_bytes.ok_or("has an impossible shape")?)?;
-        Ok(array)
+        // Reading on to the end also makes an archive compare its checksum.
+        match reader.read(&mut [0]) {
+            Ok(0) => Ok(array),
+            Ok(_) => Err("is longer than its header says".into()),
+            Err(error) => Err(short(&error)),
+        }
     }
 
     fn parse_header(header: &str) -> Result<Self, String> {

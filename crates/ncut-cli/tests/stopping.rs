@@ -1,0 +1,96 @@
+//! Time limits and Ctrl-C: the best so far is kept.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use common::{Bench, Ran};
+use ncut::synthetic::Planted;
+use serde_json::Value;
+
+/// A graph that takes a while, to be read and to be solved.
+fn bench_with_a_large_graph(name: &str) -> Bench {
+    let bench = Bench::new();
+    let planted = Planted::new(200_000, 1000).graph(1).unwrap();
+    ncut::io::write_graph(&bench.path(name), &planted.graph, None).unwrap();
+    bench
+}
+
+fn start(bench: &Bench, arguments: &str) -> Child {
+    bench.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+fn finish(child: Child) -> Ran {
+    Ran::from(child.wait_with_output().unwrap())
+}
+
+fn assert_labels_are_valid(bench: &Bench, k: usize) {
+    let labels: BTreeSet<usize> =
+        bench.read("labels.txt").lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(labels, (0..k).collect());
+}
+
+#[test]
+fn a_time_limit_keeps_the_best_so_far() {
+    let bench = bench_with_a_large_graph("g.npz");
+    let ran = bench.run("cluster g.npz -k 1000 --time-limit 0.2 -o labels.txt --json report.json");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("stopped by the time limit: this is the best so far\n"), "{ran:?}");
+    let report: Value = serde_json::from_str(&bench.read("report.json")).unwrap();
+    assert_eq!(report["stop_reason"], "time-limit");
+    assert!(report["seconds"]["solve"].as_f64().unwrap() < 3.0);
+    assert_labels_are_valid(&bench, 1000);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_first_interrupt_keeps_the_best_so_far() {
+    let bench = bench_with_a_large_graph("g.npz");
+    let child = start(&bench, "cluster g.npz -k 1000 -o labels.txt --json report.json");
+    sleep(Duration::from_millis(250));
+    interrupt(&child);
+    let ran = finish(child);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("ncut: stopping, the best so far is kept"), "{ran:?}");
+    let report: Value = serde_json::from_str(&bench.read("report.json")).unwrap();
+    assert_eq!(report["stop_reason"], "cancelled");
+    assert_labels_are_valid(&bench, 1000);
+}
+
+#[cfg(unix)]
+#[test]
+fn the_second_interrupt_abandons_everything() {
+    let bench = bench_with_a_large_graph("g.npz");
+    let child = start(&bench, "cluster g.npz -k 1000 -o labels.txt");
+    sleep(Duration::from_millis(150));
+    interrupt(&child);
+    sleep(Duration::from_millis(20));
+    interrupt(&child);
+    let ran = finish(child);
+    // On a fast machine the best so far may have been written between the two.
+    assert!(matches!(ran.code, Some(130 | 0)), "{ran:?}");
+    assert_eq!(bench.path("labels.txt").exists(), ran.code == Some(0));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_reading_stops_at_once() {
+    let bench = bench_with_a_large_graph("g.txt.gz");
+    let child = start(&bench, "cluster g.txt.gz -k 1000 -o labels.txt");
+    sleep(Duration::from_millis(150));
+    interrupt(&child);
+    let interrupted = Instant::now();
+    let ran = finish(child);
+    assert!(interrupted.elapsed() < Duration::from_secs(2));
+    assert_eq!(ran.code, Some(130), "{ran:?}");
+    assert!(ran.stderr.contains("stopped while reading; there is no result yet"), "{ran:?}");
+    assert_eq!(bench.files(), ["g.txt.gz"]);
+}
