@@ -21,6 +21,8 @@
 //! The library never prints, panics on no input, and gives the same labels for the same graph and settings
 //! on every run and every machine.
 
+#![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+
 pub mod error;
 pub mod progress;
 mod disjoint;
