@@ -44,12 +44,17 @@ Graph files, by ending (text also with .gz or .zst):
   .txt .tsv .csv .edges   edge list: `from to [weight]` a line; ids are any words or numbers
   .mtx                    Matrix Market, coordinate
   .graph .metis           METIS
-  .npz                    scipy.sparse.save_npz";
+  .npz                    scipy.sparse.save_npz
+An edge that an edge list holds twice, in either direction, counts twice.";
+
+const LABEL_HELP: &str = "\
+Labels: one integer a line in node order; for edge lists an id and a label, in any order. -1 means none. Also .npy
+arrays and .npz archives (array `y` or `labels`).";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAPH_HELP}
 
-Labels: one integer a line in node order; for edge lists an id and a label. `.npy` for an array.
+{LABEL_HELP}
 
 Examples:
   ncut cluster roads.mtx -k 32                       the summary only
@@ -73,7 +78,7 @@ pub(crate) struct ClusterArgs {
     /// Which algorithms run
     #[arg(long, value_enum, default_value_t = PresetArg::Paper)]
     pub(crate) preset: PresetArg,
-    /// Stop after this time and keep the best so far
+    /// Stop this long after the graph is read and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub(crate) time_limit: Option<Duration>,
     /// Sweeps of coordinate descent at most
@@ -105,6 +110,8 @@ pub(crate) struct ClusterArgs {
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAPH_HELP}
+
+{LABEL_HELP}
 
 Examples:
   ncut score roads.mtx labels.txt

@@ -13,6 +13,20 @@ use clap::Parser;
 
 use args::{Cli, Command};
 
+/// A call that makes no sense, whatever the input.
+#[derive(Debug)]
+struct UsageError(String);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Exit code for wrong usage; clap has the same.
+const USAGE: u8 = 2;
 /// Exit code for input that was refused.
 const REFUSED: u8 = 1;
 /// Exit code after an interrupt that left no result.
@@ -32,13 +46,21 @@ fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("ncut: {error:#}");
-            let cancelled = matches!(error.downcast_ref(), Some(ncut::Error::Cancelled));
-            ExitCode::from(if cancelled { INTERRUPTED } else { REFUSED })
+            ExitCode::from(if matches!(error.downcast_ref(), Some(ncut::Error::Cancelled)) {
+                INTERRUPTED
+            } else if error.is::<UsageError>() {
+                USAGE
+            } else {
+                REFUSED
+            })
         }
     }
 }
 
 /// Whoever read our output has seen enough, as `head` does.
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    let broken = |cause: &(dyn std::error::Error + 'static)| {
+        cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    };
+    error.chain().any(broken)
 }

@@ -1,10 +1,10 @@
 //! What is said about a clustering: a few lines for people, JSON for programs.
 
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use ncut::{Agreement, ClusterSummary, CutScore, Graph};
 use serde::Serialize;
 
@@ -27,6 +27,10 @@ impl GraphReport {
         }
     }
 
+    pub(crate) fn n_nodes(&self) -> usize {
+        self.n_nodes
+    }
+
     /// `15 606 nodes, 45 878 edges, 1 component`.
     pub(crate) fn sentence(&self) -> String {
         let mut sentence = format!(
@@ -46,6 +50,8 @@ impl GraphReport {
 #[derive(Serialize)]
 pub(crate) struct CutReport {
     n_clusters: usize,
+    /// Nodes that are in a cluster.
+    n_labelled: usize,
     objective: f64,
     ncut: f64,
     smallest_share: f64,
@@ -70,11 +76,16 @@ impl CutReport {
         };
         Self {
             n_clusters: score.clusters.len(),
+            n_labelled: score.clusters.iter().map(|cluster| cluster.size).sum(),
             objective: score.objective,
             ncut: score.ncut,
             smallest_share: score.smallest_share,
             clusters: score.clusters.iter().map(row).collect(),
         }
+    }
+
+    pub(crate) fn n_labelled(&self) -> usize {
+        self.n_labelled
     }
 
     /// `32 clusters, N-Cut 1.0939 (objective 30.9061)`.
@@ -88,7 +99,7 @@ impl CutReport {
         let is_whole =
             |cluster: &&ClusterReport| cluster.volume - cluster.association <= 1e-12 * cluster.volume;
         let n_whole = self.clusters.iter().filter(is_whole).count();
-        (n_components > 1 && n_whole > 0).then(|| {
+        (n_components > 1 && n_whole > 0 && self.n_clusters > 1).then(|| {
             let verb = if n_whole == 1 { "consists" } else { "consist" };
             format!(
                 "{} {verb} of whole components; --components largest clusters the largest one only",
@@ -106,20 +117,27 @@ pub(crate) struct AgreementReport {
     nmi: f64,
     nmi_arithmetic: f64,
     ari: f64,
+    n_compared: usize,
 }
 
 impl AgreementReport {
     pub(crate) fn new(agreement: Agreement) -> Self {
-        let Agreement { accuracy, nmi, nmi_arithmetic, ari } = agreement;
-        Self { accuracy, nmi, nmi_arithmetic, ari }
+        let Agreement { accuracy, nmi, nmi_arithmetic, ari, n_compared } = agreement;
+        Self { accuracy, nmi, nmi_arithmetic, ari, n_compared }
     }
 
-    pub(crate) fn sentence(&self, truth: &Path) -> String {
+    /// `against truth.txt: accuracy 0.9000, NMI 0.8000, ARI 0.7000`, and on how many nodes if not on all.
+    pub(crate) fn sentence(&self, truth: &Path, n_nodes: usize) -> String {
         let accuracy = match self.accuracy {
             Some(accuracy) => format!("accuracy {accuracy:.4}"),
             None => "accuracy not computed (too many clusters overlap)".into(),
         };
-        format!("against {}: {accuracy}, NMI {:.4}, ARI {:.4}", truth.display(), self.nmi, self.ari)
+        let mut sentence =
+            format!("against {}: {accuracy}, NMI {:.4}, ARI {:.4}", truth.display(), self.nmi, self.ari);
+        if self.n_compared < n_nodes {
+            let _ = write!(sentence, " on the {} labelled in both", counted(self.n_compared, "node"));
+        }
+        sentence
     }
 }
 
@@ -157,7 +175,13 @@ impl Summary {
 
 /// Whether an output goes to standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-")
+    path == Path::new("-") || path == Path::new("/dev/stdout")
+}
+
+/// Writes data to standard output.
+pub(crate) fn print_data(fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    fill(&mut stdout).and_then(|()| stdout.flush()).context("standard output cannot be written")
 }
 
 /// Writes a report as JSON to a file, whole or not at all, or to standard output.
@@ -165,7 +189,7 @@ pub(crate) fn write_json(path: &Path, report: &impl Serialize) -> Result<()> {
     let mut json = serde_json::to_vec_pretty(report)?;
     json.push(b'\n');
     if is_stdout(path) {
-        io::stdout().write_all(&json)?;
+        print_data(|stdout| stdout.write_all(&json))?;
     } else {
         ncut::io::write_whole(path, |file| file.write_all(&json))?;
     }

@@ -14,6 +14,15 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 const PATIENCE: Duration = Duration::from_millis(300);
 const BETWEEN_DRAWINGS: Duration = Duration::from_millis(100);
 
+/// What the first Ctrl-C means.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum OnInterrupt {
+    /// The work has a best so far, which is kept.
+    Keep,
+    /// There is nothing to keep.
+    Abandon,
+}
+
 /// Shows progress on a terminal and passes Ctrl-C on.
 pub(crate) struct Watch {
     bar: ProgressBar,
@@ -24,13 +33,15 @@ pub(crate) struct Watch {
 
 impl Watch {
     /// Watches from now on; the bar is drawn only on a terminal and unless `quiet`.
-    pub(crate) fn start(quiet: bool) -> Self {
-        // Only one handler can be set; a second watch in the same process shares it.
-        let _ = ctrlc::set_handler(|| {
+    pub(crate) fn start(quiet: bool, on_interrupt: OnInterrupt) -> Self {
+        // It fails only where there are no signals; then Ctrl-C ends the process as usual.
+        let _ = ctrlc::set_handler(move || {
             if INTERRUPTED.swap(true, Ordering::Relaxed) {
                 std::process::exit(i32::from(crate::INTERRUPTED));
             }
-            eprintln!("ncut: stopping, the best so far is kept (once more abandons it)");
+            if on_interrupt == OnInterrupt::Keep {
+                eprintln!("ncut: stopping, the best so far is kept (once more abandons it)");
+            }
         });
         let visible = !quiet && std::io::stderr().is_terminal();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -52,6 +63,11 @@ impl Watch {
             self.draw(progress);
         }
         ControlFlow::Continue(())
+    }
+
+    /// Ends the work if it was interrupted before there was anything to keep.
+    pub(crate) fn check(&self) -> ncut::Result<()> {
+        if INTERRUPTED.load(Ordering::Relaxed) { Err(ncut::Error::Cancelled) } else { Ok(()) }
     }
 
     /// Takes the bar away.

@@ -222,6 +222,11 @@ fn completions_and_help_are_there() {
     assert_eq!(bench.run("cluster g.txt -k two").code, Some(2));
     assert_eq!(bench.run("cluster g.txt -k 2 --preset unknown").code, Some(2));
     assert_eq!(bench.run("cluster g.txt -k 2 --time-limit -1").code, Some(2));
+    for outputs in ["-o - --json -", "-o x.txt --json x.txt", "-o x.txt --json ./x.txt"] {
+        let ran = bench.run(&format!("cluster g.txt -k 2 {outputs}"));
+        assert_eq!(ran.code, Some(2), "{outputs}: {ran:?}");
+        assert!(ran.stderr.contains("two outputs go to"), "{ran:?}");
+    }
     assert!(bench.run("--version").stdout.starts_with("ncut "));
 }
 

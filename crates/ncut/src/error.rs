@@ -59,7 +59,7 @@ pub enum Error {
     /// The two directions of an edge have different weights.
     #[error(
         "the matrix is not symmetric: the weight of ({from}, {to}) is {weight}, that of ({to}, {from}) is \
-         {mirror}; symmetrize it first, or ask for `symmetrize` average or max"
+         {mirror}; symmetrize it first, or have it done (`--symmetrize average` or `max`)"
     )]
     Asymmetric {
         /// Row of the first entry.
@@ -80,12 +80,14 @@ pub enum Error {
     },
 
     /// The number of clusters is not between 1 and the number of nodes.
-    #[error("{n_clusters} clusters were asked of {n_nodes} nodes; {}", cluster_remedy(*n_clusters, *n_nodes))]
+    #[error("{n_clusters} clusters were asked of {n_nodes} {nodes}; {}", cluster_remedy(*n_clusters, *n_nodes))]
     BadClusterCount {
         /// The number asked for.
         n_clusters: usize,
         /// Nodes that can be clustered.
         n_nodes: usize,
+        /// Which nodes they are.
+        nodes: &'static str,
     },
 
     /// Given labels that cannot be used.
@@ -118,7 +120,7 @@ pub enum Error {
     },
 
     /// The observer stopped the work before there was anything to return.
-    #[error("stopped while reading; there is no result yet")]
+    #[error("stopped before there was a result")]
     Cancelled,
 }
 

@@ -43,6 +43,10 @@ pub enum ComponentChoice {
 
 /// How to cluster: Normalized Cut into `n_clusters`.
 ///
+/// Every cluster has a node with edges, as long as there are enough of them. Isolated nodes, which contribute
+/// nothing wherever they are, join the cluster of largest volume; only when more clusters are asked for than
+/// there are nodes with edges do they become clusters, the lowest first.
+///
 /// ```
 /// use ncut::{Graph, Ncut};
 /// let graph = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
@@ -217,7 +221,11 @@ impl Ncut {
     fn solve_part(&self, graph: &Graph<'_>, init: Option<&[Label]>, observe: Observer<'_>) -> Result<Found> {
         let n_clusters = self.n_clusters;
         if n_clusters == 0 || n_clusters > graph.n_nodes() {
-            return Err(Error::BadClusterCount { n_clusters, n_nodes: graph.n_nodes() });
+            let nodes = match self.components {
+                ComponentChoice::All => "nodes",
+                ComponentChoice::Largest => "nodes of the largest component",
+            };
+            return Err(Error::BadClusterCount { n_clusters, n_nodes: graph.n_nodes(), nodes });
         }
         let mut clock = Clock::new(self.time_limit, observe);
         let mut observe = |progress: &Progress| clock.observe(progress);

@@ -26,6 +26,9 @@ pub(crate) fn cluster_names(given: &[Label], n_clusters: usize) -> Result<Vec<La
             "the starting label {lowest} is negative; only -1 may be, for none"
         )));
     }
+    if names.is_empty() {
+        return Err(Error::labels("the starting labels are all -1, so there is nothing to start from"));
+    }
     if names.len() != n_clusters {
         return Err(Error::labels(format!(
             "the starting labels name {} clusters, but {n_clusters} were asked for; ask for {} instead, or \

@@ -107,7 +107,7 @@ impl Planted {
     pub fn graph(&self, seed: u64) -> Result<LabelledGraph> {
         let Self { n_nodes, n_clusters, .. } = *self;
         if n_clusters == 0 || n_clusters > n_nodes {
-            return Err(Error::BadClusterCount { n_clusters, n_nodes });
+            return Err(Error::BadClusterCount { n_clusters, n_nodes, nodes: "nodes" });
         }
         let mut random = Random::new(seed);
         let starts = self.cluster_starts(&mut random);

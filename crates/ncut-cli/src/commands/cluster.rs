@@ -1,21 +1,22 @@
 //! `ncut cluster`: a graph in, labels out.
 
-use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use ncut::io::{GraphFile, Names, read_graph, read_labels, write_labels, write_labels_text};
+use ncut::io::{
+    GraphFile, Names, check_labels_writable, read_graph, read_labels, write_labels, write_labels_text,
+};
 use ncut::{Agreement, Clustering, CutScore, Label, Ncut, StopReason};
 use serde::Serialize;
 
-use super::check_outputs;
-use crate::args::ClusterArgs;
+use super::{check_outputs, tell_header};
+use crate::args::{ClusterArgs, ComponentsArg};
 use crate::report::{
     AgreementReport, CutReport, GraphReport, Seconds, Summary, counted, is_stdout, peak_memory_bytes,
-    write_json,
+    print_data, write_json,
 };
-use crate::watch::Watch;
+use crate::watch::{OnInterrupt, Watch};
 
 #[derive(Serialize)]
 struct Report {
@@ -40,23 +41,36 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
     let started = Instant::now();
     let outputs = [args.output.as_deref(), args.reporting.json.as_deref()];
     let summary = Summary::new(args.reporting.quiet, &outputs);
-    check_outputs(&args.graph, &outputs)?;
+    check_outputs(&[Some(&args.graph), args.truth.as_deref()], &outputs)?;
+    if let Some(path) = args.output.as_deref().filter(|path| !is_stdout(path)) {
+        check_labels_writable(path)?;
+    }
 
-    let mut watch = Watch::start(args.reporting.quiet);
-    let GraphFile { graph, names } =
-        read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
+    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
+    let file = read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
+    tell_header(&summary, &args.graph, &file)?;
+    let GraphFile { graph, names, .. } = file;
     let labels_of = |path: &Path| read_labels(path, graph.n_nodes(), names.as_ref());
     let init = args.init.as_deref().map(labels_of).transpose()?;
     let truth = args.truth.as_deref().map(labels_of).transpose()?;
+    watch.check()?;
     let read = started.elapsed().as_secs_f64();
 
     let solving = Instant::now();
     let found = settings(args, init).solve_observed(&graph, &mut |progress| watch.observe(progress));
     watch.finish();
-    let found = found.map_err(|error| error.at(&args.graph))?;
+    let found = found.map_err(|error| match &args.init {
+        Some(init) if matches!(error, ncut::Error::BadLabels { .. }) => error.at(init),
+        _ => error.at(&args.graph),
+    })?;
     let solve = solving.elapsed().as_secs_f64();
 
-    let agreement = truth.map(|truth| Agreement::new(&found.labels, &truth)).transpose()?;
+    let agreement = match (truth, &args.truth) {
+        (Some(truth), Some(path)) => {
+            Some(Agreement::new(&found.labels, &truth).map_err(|error| error.at(path))?)
+        }
+        _ => None,
+    };
     let mut report = Report {
         graph: GraphReport::new(&graph, found.n_components),
         preset: args.preset.preset().name(),
@@ -111,8 +125,20 @@ fn print_summary(args: &ClusterArgs, summary: &Summary, report: &Report, found: 
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
     let work = counted(found.sweeps, "sweep");
     summary.line(&format!("{}, {work} in {:.2} s", report.cut.sentence(), report.seconds.solve))?;
-    if let Some(remark) = report.cut.whole_components(found.n_components) {
-        summary.line(&remark)?;
+    match args.components {
+        ComponentsArg::All => {
+            if let Some(remark) = report.cut.whole_components(found.n_components) {
+                summary.line(&remark)?;
+            }
+        }
+        ComponentsArg::Largest => {
+            let inside = report.cut.n_labelled();
+            let outside = counted(report.graph.n_nodes() - inside, "node");
+            summary.line(&format!(
+                "the largest component has {}; {outside} outside it are labelled -1",
+                counted(inside, "node")
+            ))?;
+        }
     }
     match found.stop_reason {
         StopReason::TimeLimit => summary.line("stopped by the time limit: this is the best so far")?,
@@ -121,17 +147,14 @@ fn print_summary(args: &ClusterArgs, summary: &Summary, report: &Report, found: 
         _ => {}
     }
     if let (Some(agreement), Some(truth)) = (&report.agreement, &args.truth) {
-        summary.line(&agreement.sentence(truth))?;
+        summary.line(&agreement.sentence(truth, report.graph.n_nodes()))?;
     }
     Ok(())
 }
 
 fn put_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Result<()> {
     if is_stdout(path) {
-        let mut stdout = BufWriter::new(io::stdout().lock());
-        write_labels_text(&mut stdout, labels, names, '\t')?;
-        stdout.flush()?;
-        return Ok(());
+        return print_data(|stdout| write_labels_text(stdout, labels, names, '\t'));
     }
     Ok(write_labels(path, labels, names)?)
 }

@@ -1,20 +1,23 @@
 //! `ncut convert`: a graph from one format to another.
 
 use anyhow::Result;
-use ncut::io::{GraphFile, GraphFormat, check_writable, read_graph, write_graph};
+use ncut::io::{GraphFile, GraphFormat, read_graph, write_graph};
 
+use super::{check_outputs, tell_header};
 use crate::args::ConvertArgs;
 use crate::report::{GraphReport, Summary};
-use crate::watch::Watch;
+use crate::watch::{OnInterrupt, Watch};
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
     let summary = Summary::new(args.quiet, &[]);
     GraphFormat::of(&args.output)?;
-    check_writable(&args.output)?;
-    let mut watch = Watch::start(args.quiet);
-    let GraphFile { graph, names } =
-        read_graph(&args.input, &args.reading.options(), &mut |progress| watch.observe(progress))?;
+    check_outputs(&[Some(&args.input)], &[Some(&args.output)])?;
+    let mut watch = Watch::start(args.quiet, OnInterrupt::Abandon);
+    let file = read_graph(&args.input, &args.reading.options(), &mut |progress| watch.observe(progress))?;
     watch.finish();
+    watch.check()?;
+    tell_header(&summary, &args.input, &file)?;
+    let GraphFile { graph, names, .. } = file;
     write_graph(&args.output, &graph, names.as_ref())?;
     let report = GraphReport::new(&graph, graph.components().count());
     summary.line(&format!("{}: {}", args.input.display(), report.sentence()))?;

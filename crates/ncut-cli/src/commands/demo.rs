@@ -9,6 +9,7 @@ use ncut::synthetic::{LabelledGraph, PlanePoints, five_blocks, two_circles};
 use ncut::{Agreement, Clustering, Graph, Label, Ncut};
 
 use crate::args::DemoArgs;
+use crate::report::{is_stdout, print_data};
 use crate::svg::{Canvas, Curve, cluster_color};
 
 const SEED: u64 = 1;
@@ -29,7 +30,10 @@ struct Solved {
 }
 
 pub(crate) fn run(args: &DemoArgs) -> Result<()> {
-    ncut::io::check_writable(&args.output)?;
+    let to_stdout = is_stdout(&args.output);
+    if !to_stdout {
+        ncut::io::check_writable(&args.output)?;
+    }
     let points = two_circles(N_NOISE, SEED);
     let circles =
         Points::new(&points.coordinates, 2).and_then(|points| self_tuning_graph(points, N_NEIGHBORS))?;
@@ -39,9 +43,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         (1..=MOST_CLUSTERS).map(|k| Ok(Ncut::new(k).solve(&graph)?.objective)).collect::<Result<_>>()?;
     let blocks = solve("five blocks", graph, &labels, 5)?;
 
+    let picture = draw(&points, &circles, &blocks, &objectives);
+    if to_stdout {
+        write_table(&mut io::stderr(), &[&circles, &blocks])?;
+        return print_data(|stdout| stdout.write_all(picture.as_bytes()));
+    }
     let mut stdout = io::stdout().lock();
     write_table(&mut stdout, &[&circles, &blocks])?;
-    let picture = draw(&points, &circles, &blocks, &objectives);
     ncut::io::write_whole(&args.output, |file| file.write_all(picture.as_bytes()))?;
     writeln!(stdout, "\n{} written: open it in a browser", args.output.display())?;
     Ok(())

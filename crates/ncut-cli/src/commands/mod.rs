@@ -7,24 +7,27 @@ pub(crate) mod demo;
 pub(crate) mod score;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use ncut::io::check_writable;
+use ncut::io::{GraphFile, check_writable};
 
-use crate::report::is_stdout;
+use crate::UsageError;
+use crate::report::{Summary, is_stdout};
 
-/// Refuses outputs that cannot be written, overwrite the input or each other, before any work is done.
-fn check_outputs(input: &Path, outputs: &[Option<&Path>]) -> Result<()> {
+/// Refuses outputs that cannot be written, overwrite an input or each other, before any work is done.
+fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<()> {
     let outputs: Vec<&Path> = outputs.iter().copied().flatten().collect();
     for (place, output) in outputs.iter().enumerate() {
         if outputs[..place].iter().any(|other| is_same(other, output)) {
-            bail!("two outputs go to {}; give them different names", shown(output));
+            let output =
+                if is_stdout(output) { "standard output".into() } else { output.display().to_string() };
+            return Err(UsageError(format!("two outputs go to {output}; give them different names")).into());
         }
         if is_stdout(output) {
             continue;
         }
-        if is_same(input, output) {
+        if inputs.iter().flatten().any(|input| is_same(input, output)) {
             bail!("{}: the output would overwrite the input; give it another name", output.display());
         }
         check_writable(output)?;
@@ -32,10 +35,32 @@ fn check_outputs(input: &Path, outputs: &[Option<&Path>]) -> Result<()> {
     Ok(())
 }
 
+/// Whether two names stand for one ordinary file, or both for standard output.
 fn is_same(a: &Path, b: &Path) -> bool {
-    a == b || matches!((fs::canonicalize(a), fs::canonicalize(b)), (Ok(a), Ok(b)) if a == b)
+    if is_stdout(a) || is_stdout(b) {
+        return is_stdout(a) && is_stdout(b);
+    }
+    match (fs::canonicalize(a), fs::canonicalize(b)) {
+        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        // Files that are yet to be: the same name in the same folder.
+        (Err(_), Err(_)) => a.file_name() == b.file_name() && folder(a) == folder(b),
+        _ => false,
+    }
 }
 
-fn shown(path: &Path) -> String {
-    if is_stdout(path) { "standard output".into() } else { path.display().to_string() }
+/// The folder a file is in, where there is one.
+fn folder(file: &Path) -> Option<PathBuf> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
+}
+
+/// Tells that the first line was taken for a header, which a typing error can cause.
+fn tell_header(summary: &Summary, path: &Path, file: &GraphFile) -> Result<()> {
+    match &file.header {
+        Some(line) => summary.line(&format!(
+            "{}: the first line, `{line}`, is taken for a header (--header no reads it as an edge)",
+            path.display()
+        )),
+        None => Ok(()),
+    }
 }

@@ -5,10 +5,10 @@ use ncut::io::{GraphFile, read_graph, read_labels};
 use ncut::{Agreement, CutScore};
 use serde::Serialize;
 
-use super::check_outputs;
+use super::{check_outputs, tell_header};
 use crate::args::ScoreArgs;
 use crate::report::{AgreementReport, CutReport, GraphReport, Summary, is_stdout, write_json};
-use crate::watch::Watch;
+use crate::watch::{OnInterrupt, Watch};
 
 #[derive(Serialize)]
 struct Report {
@@ -23,16 +23,21 @@ struct Report {
 pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
     let outputs = [args.reporting.json.as_deref()];
     let summary = Summary::new(args.reporting.quiet, &outputs);
-    check_outputs(&args.graph, &outputs)?;
+    check_outputs(&[Some(&args.graph), Some(&args.labels), args.truth.as_deref()], &outputs)?;
 
-    let mut watch = Watch::start(args.reporting.quiet);
-    let GraphFile { graph, names } =
-        read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
+    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Abandon);
+    let file = read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
     watch.finish();
+    watch.check()?;
+    tell_header(&summary, &args.graph, &file)?;
+    let GraphFile { graph, names, .. } = file;
     let labels = read_labels(&args.labels, graph.n_nodes(), names.as_ref())?;
     let score = CutScore::new(&graph, &labels).map_err(|error| error.at(&args.labels))?;
     let agreement = match &args.truth {
-        Some(path) => Some(Agreement::new(&labels, &read_labels(path, graph.n_nodes(), names.as_ref())?)?),
+        Some(path) => {
+            let truth = read_labels(path, graph.n_nodes(), names.as_ref())?;
+            Some(Agreement::new(&labels, &truth).map_err(|error| error.at(path))?)
+        }
         None => None,
     };
 
@@ -45,7 +50,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
     summary.line(&format!("{}: {}", args.labels.display(), report.cut.sentence()))?;
     if let (Some(agreement), Some(truth)) = (&report.agreement, &args.truth) {
-        summary.line(&agreement.sentence(truth))?;
+        summary.line(&agreement.sentence(truth, graph.n_nodes()))?;
     }
     if let Some(path) = &args.reporting.json {
         write_json(path, &report)?;

@@ -130,7 +130,7 @@ impl<'a> Graph<'a> {
         if n_nodes == 0 {
             return Err(Error::EmptyGraph);
         }
-        let mut degrees = zeros::<f64>(n_nodes, neighbors.len())?;
+        let mut degrees = zeros::<f64>(n_nodes, n_nodes, neighbors.len())?;
         let mut self_loops = Vec::new();
         let mut n_loops = 0;
         for node in 0..n_nodes {
@@ -138,7 +138,7 @@ impl<'a> Graph<'a> {
             degrees[node] = row.clone().map(|entry| weights.at(entry)).sum();
             if let Ok(place) = neighbors[row.clone()].binary_search(&(node as NodeId)) {
                 if self_loops.is_empty() {
-                    self_loops = zeros::<f64>(n_nodes, neighbors.len())?;
+                    self_loops = zeros::<f64>(n_nodes, n_nodes, neighbors.len())?;
                 }
                 self_loops[node] = weights.at(row.start + place);
                 n_loops += 1;
@@ -243,10 +243,10 @@ fn check_weight(from: NodeId, to: NodeId, weight: f64) -> Result<()> {
     }
 }
 
-/// A zeroed array, or a clear error where there is no memory for it.
-fn zeros<T: Copy + Default>(len: usize, n_entries: usize) -> Result<Vec<T>> {
+/// A zeroed array for a graph of `n_nodes` and `n_entries`, or a clear error where there is no memory for it.
+fn zeros<T: Copy + Default>(len: usize, n_nodes: usize, n_entries: usize) -> Result<Vec<T>> {
     let mut array = Vec::new();
-    array.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { n_nodes: len, n_entries })?;
+    array.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { n_nodes, n_entries })?;
     array.resize(len, T::default());
     Ok(array)
 }
@@ -273,7 +273,7 @@ impl Csr<'static> {
         mirror: Mirror,
     ) -> Result<Self> {
         let mirrored = |row, column| mirror == Mirror::Yes && row != column;
-        let mut offsets = zeros::<u64>(n_rows + 1, entries.len())?;
+        let mut offsets = zeros::<u64>(n_rows + 1, n_rows, entries.len())?;
         for &(row, column) in entries {
             offsets[row as usize + 1] += 1;
             if mirrored(row, column) {
@@ -284,8 +284,9 @@ impl Csr<'static> {
             offsets[row + 1] += offsets[row];
         }
         let n_entries = offsets[n_rows] as usize;
-        let mut neighbors = zeros::<NodeId>(n_entries, n_entries)?;
-        let mut entry_weights = zeros::<f64>(if weights.is_empty() { 0 } else { n_entries }, n_entries)?;
+        let mut neighbors = zeros::<NodeId>(n_entries, n_rows, n_entries)?;
+        let n_weights = if weights.is_empty() { 0 } else { n_entries };
+        let mut entry_weights = zeros::<f64>(n_weights, n_rows, n_entries)?;
         let mut free = offsets[..n_rows].to_vec();
         for (place, &(row, column)) in entries.iter().enumerate() {
             let mut put = |row: NodeId, column: NodeId| {
@@ -393,7 +394,7 @@ impl<'a> Csr<'a> {
             if !duplicates {
                 return Ok(());
             }
-            let mut ones = zeros::<f64>(neighbors.len(), neighbors.len())?;
+            let mut ones = zeros::<f64>(neighbors.len(), self.offsets.len() - 1, neighbors.len())?;
             ones.fill(1.0);
             self.weights = Weights::F64(ones.into());
         }
@@ -519,8 +520,8 @@ impl<'a> Csr<'a> {
     }
 
     fn transposed(&self) -> Result<Csr<'static>> {
-        let n_entries = self.neighbors.len();
-        let mut offsets = zeros::<u64>(self.offsets.len(), n_entries)?;
+        let (n_rows, n_entries) = (self.n_rows(), self.neighbors.len());
+        let mut offsets = zeros::<u64>(self.offsets.len(), n_rows, n_entries)?;
         for &column in self.neighbors.iter() {
             offsets[column as usize + 1] += 1;
         }
@@ -528,8 +529,8 @@ impl<'a> Csr<'a> {
             offsets[row + 1] += offsets[row];
         }
         let mut free = offsets.clone();
-        let mut neighbors = zeros::<NodeId>(n_entries, n_entries)?;
-        let mut weights = zeros::<f64>(n_entries, n_entries)?;
+        let mut neighbors = zeros::<NodeId>(n_entries, n_rows, n_entries)?;
+        let mut weights = zeros::<f64>(n_entries, n_rows, n_entries)?;
         for row in 0..self.n_rows() {
             for entry in self.row(row) {
                 let slot = &mut free[self.neighbors[entry] as usize];

@@ -1,7 +1,13 @@
 //! Contraction: one node for each group of nodes.
 
+use std::ops::ControlFlow;
+
 use super::{Graph, NodeId, Weights};
 use crate::error::{Error, Result};
+use crate::progress::{Observer, Progress, Stage, unobserved};
+
+/// Groups between two calls of the observer.
+const GROUPS_PER_REPORT: usize = 1 << 14;
 
 /// Group of an isolated node that a contraction leaves out.
 pub const LEFT_OUT: u32 = u32::MAX;
@@ -27,7 +33,8 @@ impl Graph<'_> {
     /// ```
     pub fn contract(&self, group_of: &[u32], n_groups: usize) -> Result<Graph<'static>> {
         let members = Members::new(group_of, n_groups, self)?;
-        self.gather_groups(group_of, &members, |total, _, _| total)
+        let sum = |total: f64, _: usize, _: usize| total;
+        unstopped(self.gather_groups(group_of, &members, sum, &mut unobserved)?)
     }
 
     /// As [`contract`](Self::contract), by *averages* (the paper's eq. merge): each weight is divided by
@@ -37,8 +44,18 @@ impl Graph<'_> {
     /// # Errors
     /// As [`contract`](Self::contract).
     pub fn contract_average(&self, group_of: &[u32], n_groups: usize) -> Result<Graph<'static>> {
+        unstopped(self.contract_average_observed(group_of, n_groups, &mut unobserved)?)
+    }
+
+    /// As [`contract_average`](Self::contract_average); breaks when `observe` does.
+    pub(crate) fn contract_average_observed(
+        &self,
+        group_of: &[u32],
+        n_groups: usize,
+        observe: Observer<'_>,
+    ) -> Result<ControlFlow<(), Graph<'static>>> {
         let members = Members::new(group_of, n_groups, self)?;
-        self.gather_groups(group_of, &members, |total, from, to| {
+        let mean = |total: f64, from: usize, to: usize| {
             if from == to {
                 0.0
             } else {
@@ -46,7 +63,8 @@ impl Graph<'_> {
                 // An average too small for a float is still a link.
                 mean.max(f64::MIN_POSITIVE)
             }
-        })
+        };
+        self.gather_groups(group_of, &members, mean, observe)
     }
 
     /// Sums the weights between groups, row by row; `weigh(sum, from, to)` makes the weight of it, 0 for
@@ -57,8 +75,10 @@ impl Graph<'_> {
         group_of: &[u32],
         members: &Members,
         weigh: impl Fn(f64, usize, usize) -> f64,
-    ) -> Result<Graph<'static>> {
+        observe: Observer<'_>,
+    ) -> Result<ControlFlow<(), Graph<'static>>> {
         let n_groups = members.count();
+        let mut progress = Progress::new(Stage::Hierarchy, n_groups as u64);
         let mut sums = vec![0.0; n_groups];
         let mut touched: Vec<u32> = Vec::new();
         // The upper triangle: row by row, columns ascending.
@@ -66,6 +86,12 @@ impl Graph<'_> {
         let mut upper_ends = Vec::with_capacity(n_groups);
         let mut row_sizes = vec![0u64; n_groups];
         for from in 0..n_groups {
+            if from.is_multiple_of(GROUPS_PER_REPORT) {
+                progress.done = from as u64;
+                if observe(&progress).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
             let mut own = 0.0;
             for &node in members.of(from) {
                 own += self.self_loop(node);
@@ -125,6 +151,15 @@ impl Graph<'_> {
             start = end;
         }
         Graph::from_parts(offsets.into(), neighbors.into(), Weights::F64(weights.into()))
+            .map(ControlFlow::Continue)
+    }
+}
+
+/// What work gives whose observer never stops it.
+fn unstopped(graph: ControlFlow<(), Graph<'static>>) -> Result<Graph<'static>> {
+    match graph {
+        ControlFlow::Continue(graph) => Ok(graph),
+        ControlFlow::Break(()) => Err(Error::Cancelled),
     }
 }
 

@@ -1,9 +1,12 @@
 //! Levels of the hierarchy: everybody joins its most similar neighbour.
 
+use std::ops::ControlFlow;
+
 use crate::disjoint::DisjointSets;
 use crate::error::Result;
 use crate::graph::{Graph, LEFT_OUT, NodeId};
 use crate::partition::ClusterId;
+use crate::progress::{Observer, unobserved};
 
 /// A level of the hierarchy, as a labelling of the original nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,16 +73,24 @@ impl Iterator for FirstNeighborLevels<'_> {
     type Item = Level;
 
     fn next(&mut self) -> Option<Level> {
+        self.next_observed(&mut unobserved).continue_value().flatten()
+    }
+}
+
+impl FirstNeighborLevels<'_> {
+    /// The next level; breaks when `observe` does, and stays at the level before.
+    pub(super) fn next_observed(&mut self, observe: Observer<'_>) -> ControlFlow<(), Option<Level>> {
         let joined = match &self.similarity {
             None => join_first_neighbors(self.graph, |node| self.graph.degree(node) > 0.0),
             // Here a node without links is a whole component, and stays a cluster.
             Some(similarity) => join_first_neighbors(similarity, |_| true),
         };
         if joined.n_clusters == self.level.n_clusters {
-            return None;
+            return ControlFlow::Continue(None);
         }
         let current = self.similarity.as_ref().unwrap_or(self.graph);
-        let similarity = joined.similarity(current);
+        let similarity = current.contract_average_observed(&joined.labels, joined.n_clusters, observe);
+        let similarity = similarity.expect("a level numbers its clusters without gaps")?;
         self.level = match &self.similarity {
             None => joined,
             Some(_) => {
@@ -88,8 +99,8 @@ impl Iterator for FirstNeighborLevels<'_> {
                 Level { labels: labels.collect(), n_clusters: joined.n_clusters }
             }
         };
-        self.similarity = Some(similarity.expect("a level numbers its clusters without gaps"));
-        Some(self.level.clone())
+        self.similarity = Some(similarity);
+        ControlFlow::Continue(Some(self.level.clone()))
     }
 }
 

@@ -39,7 +39,7 @@ pub struct InitialLabels {
 pub fn n2hi(graph: &Graph<'_>, n_clusters: usize, observe: Observer<'_>) -> Result<InitialLabels> {
     let n_connected = graph.n_nodes() - graph.n_isolated();
     if n_clusters == 0 || n_clusters > n_connected {
-        return Err(Error::BadClusterCount { n_clusters, n_nodes: n_connected });
+        return Err(Error::BadClusterCount { n_clusters, n_nodes: n_connected, nodes: "nodes with edges" });
     }
     let mut levels = FirstNeighborLevels::new(graph);
     let mut coarsest = Level::singletons(graph);
@@ -49,20 +49,35 @@ pub fn n2hi(graph: &Graph<'_>, n_clusters: usize, observe: Observer<'_>) -> Resu
             cancelled = true;
             break;
         }
-        match levels.next() {
-            Some(level) if level.n_clusters >= n_clusters => coarsest = level,
-            _ => break,
+        match levels.next_observed(observe) {
+            ControlFlow::Continue(Some(level)) if level.n_clusters >= n_clusters => coarsest = level,
+            ControlFlow::Continue(_) => break,
+            ControlFlow::Break(()) => {
+                cancelled = true;
+                break;
+            }
         }
     }
     let merged_to = if coarsest.n_clusters == n_clusters {
         (0..n_clusters as u32).collect()
-    } else if cancelled {
-        similar_pairs::merge_in_order(&coarsest.volumes(graph), n_clusters)
     } else {
-        let similarity = coarsest.similarity(graph)?;
-        let merge = similar_pairs::merge(&similarity, coarsest.volumes(graph), n_clusters, observe);
-        cancelled = merge.cancelled;
-        merge.merged_to
+        let volumes = coarsest.volumes(graph);
+        let similarity = if cancelled {
+            ControlFlow::Break(())
+        } else {
+            graph.contract_average_observed(&coarsest.labels, coarsest.n_clusters, observe)?
+        };
+        match similarity {
+            ControlFlow::Continue(similarity) => {
+                let merge = similar_pairs::merge(&similarity, &volumes, n_clusters, observe);
+                cancelled = merge.cancelled;
+                merge.merged_to
+            }
+            ControlFlow::Break(()) => {
+                cancelled = true;
+                similar_pairs::merge_in_order(&volumes, n_clusters)
+            }
+        }
     };
     let labels = coarsest.labels.iter().map(|&label| merged_to.get(label as usize).copied().unwrap_or(0));
     Ok(InitialLabels { labels: labels.collect(), cancelled })

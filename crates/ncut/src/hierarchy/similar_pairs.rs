@@ -2,12 +2,14 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::ControlFlow;
 
 use crate::graph::{Graph, NodeId};
 use crate::progress::{Observer, Progress, Stage};
 
-/// Merges between two calls of the observer.
+/// Merges, and rows to be filed, between two calls of the observer.
 const MERGES_PER_REPORT: usize = 1024;
+const ROWS_PER_REPORT: usize = 1 << 14;
 /// Halvings a row may owe before they are paid: far from the exponents' end on both sides.
 const MAX_HALVINGS: i32 = 400;
 
@@ -24,20 +26,25 @@ pub(super) struct Merge {
 /// When no pair is linked any more, the two of smallest volume merge, then the lowest numbers.
 pub(super) fn merge(
     similarity: &Graph<'_>,
-    volumes: Vec<f64>,
+    volumes: &[f64],
     n_clusters: usize,
     observe: Observer<'_>,
 ) -> Merge {
     let n_start = similarity.n_nodes();
     let n_merges = n_start.saturating_sub(n_clusters);
     let mut progress = Progress::new(Stage::Hierarchy, n_merges as u64);
-    let mut clusters = Clusters::new(similarity, volumes);
+    let mut still_going = |done: usize| {
+        progress.done = done as u64;
+        observe(&progress)
+    };
+    let ControlFlow::Continue(mut clusters) = Clusters::new(similarity, volumes, &mut still_going) else {
+        return Merge { merged_to: merge_in_order(volumes, n_clusters), cancelled: true };
+    };
     let mut candidates = clusters.linked_pairs();
     let mut cancelled = false;
     for merge in 0..n_merges {
-        if merge % MERGES_PER_REPORT == 0 {
-            progress.done = merge as u64;
-            cancelled = observe(&progress).is_break();
+        if merge.is_multiple_of(MERGES_PER_REPORT) {
+            cancelled = still_going(merge).is_break();
             if cancelled {
                 break;
             }
@@ -147,22 +154,31 @@ fn next_pair(candidates: &mut BinaryHeap<Candidate>, clusters: &Clusters) -> Opt
 }
 
 impl Clusters {
-    fn new(similarity: &Graph<'_>, volumes: Vec<f64>) -> Self {
+    fn new(
+        similarity: &Graph<'_>,
+        volumes: &[f64],
+        still_going: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> ControlFlow<(), Self> {
         let n_slots = similarity.n_nodes();
         // Scaled to at most 1 by a power of two: exact, and far from overflow.
         let largest = similarity.edges().map(|edge| edge.2).fold(0.0, f64::max);
         let scale = -libm::frexp(largest).1;
-        let row = |slot| -> BTreeMap<NodeId, f64> {
-            similarity.row(slot).map(|(other, weight)| (other, libm::scalbn(weight, scale))).collect()
-        };
-        Self {
-            rows: (0..n_slots as NodeId).map(row).collect(),
+        let mut rows: Vec<BTreeMap<NodeId, f64>> = Vec::with_capacity(n_slots);
+        for slot in 0..n_slots {
+            if slot.is_multiple_of(ROWS_PER_REPORT) {
+                still_going(0)?;
+            }
+            let row = similarity.row(slot as NodeId);
+            rows.push(row.map(|(other, weight)| (other, libm::scalbn(weight, scale))).collect());
+        }
+        ControlFlow::Continue(Self {
+            rows,
             halvings: vec![0; n_slots],
             number: (0..n_slots as u32).map(Some).collect(),
             merged_into: (0..n_slots as u32).collect(),
-            own_volume: volumes.clone(),
-            volume: volumes,
-        }
+            own_volume: volumes.to_vec(),
+            volume: volumes.to_vec(),
+        })
     }
 
     fn linked_pairs(&self) -> BinaryHeap<Candidate> {

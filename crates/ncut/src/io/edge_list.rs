@@ -23,6 +23,8 @@ const HEADER_NAMES: [[&str; 2]; 9] = [
     ["source_id", "target_id"],
 ];
 
+const NETWORKX_HINT: &str = "; with networkx, write the file with write_weighted_edgelist";
+
 /// What stands between the columns of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Separator {
@@ -53,10 +55,17 @@ pub(super) fn read(lines: &mut Lines<'_>, separator: Separator, header: Header) 
     let mut layout: Option<Layout> = None;
     let mut fields = Fields::default();
     let mut is_first = true;
+    let mut header_line = None;
     while let Some((number, line)) = lines.next_content(&COMMENTS)? {
-        let cut = layout.as_ref().map_or_else(|| Cut::of(line, separator), |layout| layout.cut);
+        let cut = match &layout {
+            Some(layout) => layout.cut,
+            None => {
+                find_cut(line, separator, &mut fields).map_err(|problem| Error::in_file(number, problem))?
+            }
+        };
         fields.split(line, cut).map_err(|problem| Error::in_file(number, problem))?;
         if std::mem::take(&mut is_first) && is_header(&fields, header) {
+            header_line = Some(line.to_string());
             continue;
         }
         let n_columns = layout.get_or_insert(Layout { cut, n_columns: fields.len() }).n_columns;
@@ -68,7 +77,7 @@ pub(super) fn read(lines: &mut Lines<'_>, separator: Separator, header: Header) 
     if names.is_empty() {
         return Err(Error::in_file(None, "holds no edges; an edge is a line `from to` or `from to weight`"));
     }
-    Ok(GraphFile { graph: builder.finish()?, names: Some(names) })
+    Ok(GraphFile { graph: builder.finish()?, names: Some(names), header: header_line })
 }
 
 /// Writes every edge once. An isolated node is a self-loop of weight 0, which reads back as a node alone.
@@ -121,7 +130,8 @@ pub(super) fn write(
 
 /// An id as a column: in quotes where it would be taken apart otherwise.
 pub(super) fn quoted(id: &str, separator: char) -> String {
-    if id.contains([separator, ',', '"']) || id.trim() != id || id.starts_with(COMMENTS) {
+    let splits = |c: char| c == separator || c == ',' || c == '"' || (separator == ' ' && c.is_whitespace());
+    if id.contains(splits) || id.trim() != id || id.starts_with(COMMENTS) {
         format!("\"{}\"", id.replace('"', "\"\""))
     } else {
         id.to_string()
@@ -151,6 +161,27 @@ impl Cut {
         let is_cut = line.split('"').step_by(2).any(|unquoted| unquoted.contains(wanted));
         if is_cut { Self::At(wanted) } else { Self::WhiteSpace }
     }
+}
+
+/// Where the lines of an edge list are cut, as its first line tells; refused where that is a guess.
+fn find_cut(line: &str, separator: Separator, fields: &mut Fields) -> Result<Cut, String> {
+    let cut = Cut::of(line, separator);
+    if cut == Cut::WhiteSpace && line.contains(';') && (separator == Separator::Comma || !line.contains(' '))
+    {
+        return Err("semicolons seem to separate the columns; use commas, tabs or white space".into());
+    }
+    if separator == Separator::Detect && cut == Cut::At(',') {
+        fields.split(line, cut)?;
+        let has_blanks = (0..fields.len()).any(|column| fields.get(column).contains(char::is_whitespace));
+        if has_blanks && !line.contains('"') && (2..=3).contains(&line.split_ascii_whitespace().count()) {
+            return Err(
+                "commas or white space may separate the columns here; use one of them only, or name \
+                        the file .csv"
+                    .into(),
+            );
+        }
+    }
+    Ok(cut)
 }
 
 /// The columns of a line; quoted ones are unpacked.
@@ -238,8 +269,10 @@ fn is_header(fields: &Fields, header: Header) -> bool {
         Header::Yes => true,
         Header::No => false,
         Header::Detect => {
-            let is_number = |text: &str| text.parse::<f64>().is_ok();
-            (fields.len() == 3 && !is_number(fields.get(2)))
+            // A missing weight or a Python dictionary is no name of a column.
+            let is_name =
+                |text: &str| text.parse::<f64>().is_err() && !text.is_empty() && !text.starts_with('{');
+            (fields.len() == 3 && is_name(fields.get(2)))
                 || (fields.len() >= 2 && names_columns(fields.get(0), fields.get(1)))
         }
     }
@@ -260,9 +293,10 @@ struct Edge<'f> {
 fn parse_edge(fields: &Fields, n_columns: usize) -> Result<Edge<'_>, String> {
     if !(2..=3).contains(&fields.len()) {
         return Err(format!(
-            "an edge is `from to` or `from to weight`, but this line has {} column{}",
+            "an edge is `from to` or `from to weight`, but this line has {} column{}{}",
             fields.len(),
-            if fields.len() == 1 { "" } else { "s" }
+            if fields.len() == 1 { "" } else { "s" },
+            if fields.len() > 3 && fields.get(2).starts_with('{') { NETWORKX_HINT } else { "" }
         ));
     }
     if fields.len() != n_columns {
@@ -282,6 +316,8 @@ fn parse_edge(fields: &Fields, n_columns: usize) -> Result<Edge<'_>, String> {
 /// A weight: a finite number of at least 0.
 pub(super) fn parse_weight(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
+        Err(_) if text.is_empty() => Err("the weight is missing".into()),
+        Err(_) if text.starts_with('{') => Err(format!("the weight `{text}` is not a number{NETWORKX_HINT}")),
         Err(_) => Err(format!("the weight `{text}` is not a number")),
         Ok(weight) if weight.is_nan() || (weight.is_infinite() && !text.contains(char::is_numeric)) => {
             Err(format!("the weight is {text}; weights must be finite: remove the edge or give it a number"))

@@ -79,25 +79,38 @@ pub fn parse_labels(
     }
 }
 
+/// Finds out early whether [`write_labels`] can succeed, without touching anything.
+///
+/// # Errors
+/// When the file cannot be written, or labels cannot be written in the format its name tells.
+pub fn check_labels_writable(path: &Path) -> Result<()> {
+    let (stem, compression) = Compression::of(path);
+    match text::ending(&stem).as_deref() {
+        Some("npy") if compression == Compression::None => super::check_writable(path),
+        Some("parquet" | "npz" | "npy") => {
+            let problem =
+                "labels are written as text (.txt .csv .tsv, also .gz or .zst) or .npy; choose such a name";
+            Err(Error::in_file(None, problem).at(path))
+        }
+        _ => super::check_writable(path),
+    }
+}
+
 /// Writes labels in the format the file's name tells, whole or not at all; with `names`, an id and a label
 /// a line.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn write_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Result<()> {
+    check_labels_writable(path)?;
     let (stem, compression) = Compression::of(path);
     match text::ending(&stem).as_deref() {
-        Some("npy") if compression == Compression::None => write_whole(path, |file| {
+        Some("npy") => write_whole(path, |file| {
             let mut file = io::BufWriter::new(file);
             let shape = format!("({},)", labels.len());
             npy::write(&mut file, "<i4", &shape, labels.iter().map(|label| label.to_le_bytes()))?;
             file.flush()
         }),
-        Some("parquet" | "npz" | "npy") => Err(Error::in_file(
-            None,
-            "labels are written as text (.txt .csv .tsv, also .gz or .zst) or .npy; choose such a name",
-        )
-        .at(path)),
         ending => {
             let separator = if ending == Some("csv") { ',' } else { '\t' };
             write_whole(path, |file| {
@@ -152,10 +165,8 @@ fn from_array(numbers: Vec<i64>, n_nodes: usize) -> Result<Vec<Label>> {
         .enumerate()
         .map(|(node, number)| {
             check_label(number).ok_or_else(|| {
-                Error::in_file(
-                    None,
-                    format!("the label of node {node} is {number}; labels are 0 or above, -1 for none"),
-                )
+                let range = format!("labels are integers from 0 to {}, -1 for none", Label::MAX);
+                Error::in_file(None, format!("the label of node {node} is {number}; {range}"))
             })
         })
         .collect();

@@ -38,7 +38,7 @@ pub(super) fn read(lines: &mut Lines<'_>, symmetrize: Symmetrize) -> Result<Grap
         let problem = format!("the size line promises {n_entries} entries, the file ends after {n_found}");
         return Err(Error::in_file(lines.number(), problem));
     }
-    Ok(GraphFile { graph: found.finish(n_nodes, symmetrize)?, names: None })
+    Ok(GraphFile { graph: found.finish(n_nodes, symmetrize)?, names: None, header: None })
 }
 
 /// Writes the lower triangle.

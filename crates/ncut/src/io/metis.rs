@@ -45,7 +45,7 @@ pub(super) fn read(lines: &mut Lines<'_>, symmetrize: Symmetrize) -> Result<Grap
         Weights::Unit
     };
     let graph = Graph::from_csr(rows.offsets, rows.neighbors, weights, symmetrize);
-    Ok(GraphFile { graph: graph.map_err(Error::counted_from_one)?, names: None })
+    Ok(GraphFile { graph: graph.map_err(Error::counted_from_one)?, names: None, header: None })
 }
 
 /// METIS knows whole weights and no self-loops.

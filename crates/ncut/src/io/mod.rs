@@ -28,7 +28,9 @@ use crate::graph::{Graph, Symmetrize};
 use crate::progress::Observer;
 
 pub use edge_list::{Header, Separator};
-pub use labels::{LabelFormat, parse_labels, read_labels, write_labels, write_labels_text};
+pub use labels::{
+    LabelFormat, check_labels_writable, parse_labels, read_labels, write_labels, write_labels_text,
+};
 pub use names::Names;
 pub use output::{check_writable, write_whole};
 use text::{Compression, Lines};
@@ -40,6 +42,8 @@ pub struct GraphFile {
     pub graph: Graph<'static>,
     /// The nodes' own ids, where the format has them (edge lists).
     pub names: Option<Names>,
+    /// The first line of an edge list, where it was taken for a header and skipped.
+    pub header: Option<String>,
 }
 
 /// A format for graphs.
@@ -99,6 +103,9 @@ impl GraphFormat {
 /// # Errors
 /// When the file cannot be read or holds no graph, naming file, line and cause; or when `observe` says stop.
 pub fn read_graph(path: &Path, options: &ReadOptions, observe: Observer<'_>) -> Result<GraphFile> {
+    if path.is_dir() {
+        return Err(Error::in_file(None, "is a directory, not a file").at(path));
+    }
     let format = GraphFormat::of(path)?;
     let mut read = || match format {
         GraphFormat::Npz => npz::read(BufReader::new(open(path)?), options),

@@ -77,7 +77,8 @@ impl Array {
         if shape.len() > 1 && value("fortran_order")?.starts_with("True") {
             return Err("is stored column by column; save it in C order".into());
         }
-        let unknown = || format!("has numbers of type '{descr}', which cannot be read; convert it first");
+        let unknown =
+            || format!("has numbers of type '{descr}', which cannot be read; convert it with .astype(float)");
         let (order, rest) = descr.split_at_checked(1).ok_or_else(unknown)?;
         let (letter, size) = rest.split_at_checked(1).ok_or_else(unknown)?;
         let size: usize = size.parse().map_err(|_| unknown())?;
@@ -85,7 +86,7 @@ impl Array {
             "b" => (Kind::Bool, &[1]),
             "i" => (Kind::Signed, &[1, 2, 4, 8]),
             "u" => (Kind::Unsigned, &[1, 2, 4, 8]),
-            "f" => (Kind::Float, &[4, 8]),
+            "f" => (Kind::Float, &[2, 4, 8]),
             "S" => (Kind::Text, &[]),
             "U" => (Kind::Text, &[]),
             _ => return Err(unknown()),
@@ -110,6 +111,9 @@ impl Array {
     pub(super) fn floats(&self) -> Result<Vec<f64>, String> {
         match self.kind {
             Kind::Float if self.is_f32() => Ok(self.f32s().into_iter().map(f64::from).collect()),
+            Kind::Float if self.item_size == 2 => {
+                Ok(self.items().map(|item| half(self.bits(item) as u16)).collect())
+            }
             Kind::Float => Ok(self.items().map(|item| f64::from_bits(self.bits(item))).collect()),
             _ => Ok(self.integers()?.into_iter().map(|number| number as f64).collect()),
         }
@@ -187,6 +191,18 @@ pub(super) fn write<const SIZE: usize>(
         writer.write_all(&item)?;
     }
     Ok(())
+}
+
+/// The value of a 16-bit float: sign, 5 bits of exponent, 10 of fraction.
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    sign * match exponent {
+        0 => libm::scalbn(fraction, -24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => libm::scalbn(1024.0 + fraction, exponent - 25),
+    }
 }
 
 fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> Result<(), String> {

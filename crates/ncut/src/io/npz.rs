@@ -12,6 +12,13 @@ use crate::graph::{Graph, NodeId, Weights};
 
 pub(super) fn read(file: impl Read + Seek, options: &ReadOptions) -> Result<GraphFile> {
     let mut archive = Archive::open(file)?;
+    if !archive.names().iter().any(|name| name == "format") {
+        let problem = format!(
+            "is no matrix of scipy.sparse.save_npz (its arrays are: {}); save the graph's matrix with that",
+            archive.names().join(", ")
+        );
+        return Err(Error::in_file(None, problem));
+    }
     let format = archive.array("format")?.text();
     let shape = archive.integers("shape")?;
     let n_nodes = match shape[..] {
@@ -66,7 +73,7 @@ pub(super) fn read(file: impl Read + Seek, options: &ReadOptions) -> Result<Grap
             return Err(Error::in_file(None, problem));
         }
     };
-    Ok(GraphFile { graph, names: None })
+    Ok(GraphFile { graph, names: None, header: None })
 }
 
 /// Writes the matrix as csr, the way scipy does.

@@ -61,7 +61,12 @@ fn destination(path: &Path) -> io::Result<Destination> {
             Ok(Destination::Ordinary { path: fs::canonicalize(path)?, replaced: Some(data) })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Ok(Destination::Ordinary { path: path.to_path_buf(), replaced: None })
+            // A link to a file that is yet to be.
+            let target = fs::read_link(path).ok().map(|target| match path.parent() {
+                Some(folder) => folder.join(target),
+                None => target,
+            });
+            Ok(Destination::Ordinary { path: target.unwrap_or_else(|| path.to_path_buf()), replaced: None })
         }
         Err(error) => Err(error),
     }
@@ -72,7 +77,7 @@ fn temporary_beside(path: &Path, replaced: Option<&Metadata>) -> io::Result<Name
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    if path.file_name().is_none() {
+    if path.file_name().is_none() || path.as_os_str().as_encoded_bytes().ends_with(b"/") {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "is no name for a file"));
     }
     let mut builder = Builder::new();

@@ -123,7 +123,10 @@ impl<'a> Lines<'a> {
         }
         match std::str::from_utf8(line) {
             Ok(text) if !text.contains('\0') => Ok(Some((self.number, text))),
-            _ => Err(Error::in_file(self.number, "this is not text; is the file's ending right?")),
+            _ => Err(Error::in_file(
+                self.number,
+                "this is not UTF-8 text; is the file's ending right, and its encoding?",
+            )),
         }
     }
 
@@ -157,7 +160,9 @@ impl<'a> Lines<'a> {
 
 fn unreadable(line: u64, error: &io::Error) -> Error {
     let problem = match error.kind() {
-        io::ErrorKind::UnexpectedEof => "the compressed data is cut short".to_string(),
+        io::ErrorKind::UnexpectedEof => {
+            "the compressed data is cut short, or something else follows it".to_string()
+        }
         _ => format!("cannot be read: {}", super::plain(error)),
     };
     Error::in_file((line > 0).then_some(line + 1), problem)

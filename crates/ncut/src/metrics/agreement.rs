@@ -39,13 +39,15 @@ pub struct Agreement {
     pub nmi_arithmetic: f64,
     /// Adjusted Rand index.
     pub ari: f64,
+    /// Nodes that were compared: those labelled on both sides.
+    pub n_compared: usize,
 }
 
 impl Agreement {
     /// Compares two labellings of the same nodes; a node labelled -1 in either is skipped.
     ///
     /// # Errors
-    /// When the two differ in length.
+    /// When the two differ in length, or no node has a label in both.
     ///
     /// ```
     /// let agreement = ncut::metrics::Agreement::new(&[1, 1, 0, 0], &[0, 0, 1, 1])?;
@@ -54,11 +56,15 @@ impl Agreement {
     /// ```
     pub fn new(found: &[Label], truth: &[Label]) -> Result<Self> {
         let table = Contingency::new(found, truth)?;
+        if table.n_nodes == 0 {
+            return Err(Error::labels("no node is labelled on both sides, so there is nothing to compare"));
+        }
         Ok(Self {
             accuracy: table.accuracy(),
             nmi: table.nmi(NmiNormalization::Max),
             nmi_arithmetic: table.nmi(NmiNormalization::Arithmetic),
             ari: table.ari(),
+            n_compared: table.n_nodes as usize,
         })
     }
 }

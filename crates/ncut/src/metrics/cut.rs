@@ -38,7 +38,7 @@ impl CutScore {
     /// solver keeps.
     ///
     /// # Errors
-    /// When the number of labels is not that of the nodes, or a label is below -1.
+    /// When the number of labels is not that of the nodes, a label is below -1, or all are -1.
     ///
     /// ```
     /// use ncut::{Graph, metrics::CutScore};
@@ -65,6 +65,9 @@ impl CutScore {
             if label != UNLABELLED {
                 row_of.insert(label, 0);
             }
+        }
+        if row_of.is_empty() {
+            return Err(Error::labels("all nodes are labelled -1, so there is nothing to score"));
         }
         for (row, place) in row_of.values_mut().enumerate() {
             *place = row;

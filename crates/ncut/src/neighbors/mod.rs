@@ -1,143 +1,164 @@
 //! From points to a graph: each point is linked to its nearest neighbours.
 
-use rayon::prelude::*;
+mod affinity;
+mod approximate;
+mod exact;
+mod points;
+
+use std::ops::ControlFlow;
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, GraphBuilder, NodeId};
+use crate::graph::NodeId;
+use crate::progress::{Observer, Progress, Stage};
 
-/// Rows of numbers: one point a row.
-#[derive(Clone, Copy, Debug)]
-pub struct Points<'a> {
-    values: &'a [f64],
-    n_features: usize,
+pub use affinity::{Affinity, Linking, PointGraph, dense_rbf_graph, self_tuning_graph};
+pub use points::{Metric, Points, Values};
+
+/// Multiplications up to which the exact search is quick: seconds.
+const QUICK: f64 = 5e11;
+/// What looking at a pair costs beside its multiplications.
+const PER_PAIR: f64 = 40.0;
+
+/// How neighbours are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SearchMethod {
+    /// Exactly while that takes seconds, approximately beyond.
+    #[default]
+    Auto,
+    /// Exactly: every pair is considered.
+    Exact,
+    /// Approximately: about 99 of 100 neighbours are the true ones, in a fraction of the time.
+    Approximate,
 }
 
-impl<'a> Points<'a> {
-    /// Points of `n_features` coordinates each, one after the other in `values`.
-    ///
-    /// # Errors
-    /// When `values` does not divide into points, is empty, or holds a NaN or an infinity.
-    pub fn new(values: &'a [f64], n_features: usize) -> Result<Self> {
-        if values.is_empty() || n_features == 0 || !values.len().is_multiple_of(n_features) {
-            return Err(Error::shape(format!(
-                "{} numbers are no table of points with {n_features} features each",
-                values.len()
-            )));
-        }
-        if let Some(place) = values.iter().position(|value| !value.is_finite()) {
-            return Err(Error::shape(format!(
-                "row {}, column {} is {}; fill in or remove such points first",
-                place / n_features,
-                place % n_features,
-                values[place]
-            )));
-        }
-        Ok(Self { values, n_features })
-    }
-
-    /// Number of points.
-    pub fn count(&self) -> usize {
-        self.values.len() / self.n_features
-    }
-
-    fn point(&self, index: usize) -> &'a [f64] {
-        &self.values[index * self.n_features..][..self.n_features]
-    }
-}
-
-/// The paper's graph of points: each is linked to its `n_neighbors` nearest, an edge standing when either
-/// end wants it, and an edge of length `l` between `i` and `j` weighs `exp(-l^2 / (2 sigma_i sigma_j))`,
-/// `sigma_i` being the mean length of the edges at `i`.
-///
-/// Exactly as in the paper's code: of a point's distances to all points, itself included, the
-/// `n_neighbors + 1` smallest are taken, the lowest number first among equals, and the first is dropped.
-/// Among duplicates the point itself may therefore stay, as a self-loop of weight 1.
-///
-/// Compares all pairs: O(n² · features) time, O(n · neighbours) memory.
-///
-/// # Errors
-/// When `n_neighbors` is 0 or there are too many points.
+/// A search for the nearest neighbours of every point among all others.
 ///
 /// ```
-/// use ncut::neighbors::{Points, self_tuning_graph};
-/// let line = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0];
-/// let graph = self_tuning_graph(Points::new(&line, 1)?, 2)?;
-/// assert_eq!(graph.components().count(), 2);
+/// use ncut::neighbors::{NeighborSearch, Points};
+/// let line = [0.0, 1.0, 3.0, 7.0];
+/// let search = NeighborSearch { n_neighbors: 1, ..NeighborSearch::default() };
+/// let neighbors = search.run(Points::new(&line[..], 1)?, &mut ncut::unobserved)?;
+/// assert_eq!(neighbors.of(3).collect::<Vec<_>>(), [(2, 16.0)]);
 /// # Ok::<(), ncut::Error>(())
 /// ```
-pub fn self_tuning_graph(points: Points<'_>, n_neighbors: usize) -> Result<Graph<'static>> {
-    if n_neighbors == 0 {
-        return Err(Error::BadSetting { name: "n_neighbors", value: "0".into(), expected: "at least 1" });
-    }
-    let n_points = points.count();
-    if n_points > NodeId::MAX as usize {
-        return Err(Error::TooManyNodes { n_nodes: n_points as u64 });
-    }
-    let nearest: Vec<Vec<(f64, NodeId)>> = (0..n_points)
-        .into_par_iter()
-        .map(|from| {
-            let mut others: Vec<(f64, NodeId)> = (0..n_points)
-                .map(|to| (squared_distance(points.point(from), points.point(to)), to as NodeId))
-                .collect();
-            let taken = (n_neighbors + 1).min(n_points);
-            let by_distance = |a: &(f64, NodeId), b: &(f64, NodeId)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-            if taken < n_points {
-                others.select_nth_unstable_by(taken - 1, by_distance);
-                others.truncate(taken);
-            }
-            others.sort_unstable_by(by_distance);
-            others.remove(0);
-            others
-        })
-        .collect();
-
-    // Every edge once: (lower end, upper end, squared length).
-    let mut edges: Vec<(NodeId, NodeId, f64)> = Vec::with_capacity(n_points * n_neighbors);
-    for (from, others) in nearest.iter().enumerate() {
-        let from = from as NodeId;
-        edges.extend(others.iter().map(|&(squared, to)| (from.min(to), from.max(to), squared)));
-    }
-    edges.sort_unstable_by_key(|edge| (edge.0, edge.1));
-    edges.dedup_by_key(|edge| (edge.0, edge.1));
-
-    let mut lengths = vec![(0.0, 0u32); n_points];
-    for &(from, to, squared) in &edges {
-        for end in [Some(from), (from != to).then_some(to)].into_iter().flatten() {
-            let (total, count) = &mut lengths[end as usize];
-            *total += squared.sqrt();
-            *count += 1;
-        }
-    }
-    let sigma: Vec<f64> = lengths
-        .iter()
-        .map(|&(total, count)| if count > 0 { total / f64::from(count) } else { 0.0 })
-        .collect();
-
-    let mut builder = GraphBuilder::new(n_points)?;
-    for (from, to, squared) in edges {
-        let weight = if squared == 0.0 {
-            1.0
-        } else {
-            // The portable exponential: the same graph on every machine.
-            libm::exp(-squared / (2.0 * sigma[from as usize] * sigma[to as usize]))
-        };
-        builder.add_edge(from, to, weight)?;
-    }
-    builder.finish()
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeighborSearch {
+    /// Neighbours of each point; all others where there are fewer.
+    pub n_neighbors: usize,
+    /// Which distance.
+    pub metric: Metric,
+    /// How they are found.
+    pub method: SearchMethod,
+    /// Seed of the approximate search.
+    pub seed: u64,
 }
 
-/// Squared Euclidean distance, summed in eight lanes: fast, and the same on every machine.
-fn squared_distance(a: &[f64], b: &[f64]) -> f64 {
-    const LANES: usize = 8;
-    let mut lanes = [0.0; LANES];
-    let (a_blocks, b_blocks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let rest: f64 =
-        a_blocks.remainder().iter().zip(b_blocks.remainder()).map(|(a, b)| (a - b) * (a - b)).sum();
-    for (a, b) in a_blocks.zip(b_blocks) {
-        for lane in 0..LANES {
-            let difference = a[lane] - b[lane];
-            lanes[lane] += difference * difference;
+impl Default for NeighborSearch {
+    fn default() -> Self {
+        Self { n_neighbors: 25, metric: Metric::default(), method: SearchMethod::default(), seed: 0 }
+    }
+}
+
+/// The nearest neighbours of all points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Neighbors {
+    n_neighbors: usize,
+    ids: Vec<NodeId>,
+    squared: Vec<f64>,
+}
+
+impl Neighbors {
+    /// Number of points.
+    pub fn n_points(&self) -> usize {
+        self.ids.len().checked_div(self.n_neighbors).unwrap_or(0)
+    }
+
+    /// Neighbours of each point.
+    pub fn n_neighbors(&self) -> usize {
+        self.n_neighbors
+    }
+
+    /// The neighbours of a point and their squared distances, nearest first, the lowest number first among
+    /// equals.
+    pub fn of(&self, point: NodeId) -> impl Iterator<Item = (NodeId, f64)> + '_ {
+        let first = point as usize * self.n_neighbors;
+        (first..first + self.n_neighbors).map(|place| (self.ids[place], self.squared[place]))
+    }
+
+    /// The neighbours of all points, one row after the other.
+    pub fn ids(&self) -> &[NodeId] {
+        &self.ids
+    }
+
+    /// Their squared distances.
+    pub fn squared_distances(&self) -> &[f64] {
+        &self.squared
+    }
+}
+
+/// What is done about a point being nearest to itself.
+#[derive(Clone, Copy, PartialEq)]
+enum Own {
+    /// It is passed over, by number.
+    Skip,
+    /// One more neighbour is taken and the first dropped, whoever it is (the paper's code).
+    DropFirst,
+}
+
+impl NeighborSearch {
+    /// The nearest neighbours of every point; a point is never its own.
+    ///
+    /// # Errors
+    /// When `n_neighbors` is 0, or `observe` says stop.
+    pub fn run(&self, points: Points<'_>, observe: Observer<'_>) -> Result<Neighbors> {
+        self.run_with(points, Own::Skip, observe)
+    }
+
+    fn run_with(&self, points: Points<'_>, own: Own, observe: Observer<'_>) -> Result<Neighbors> {
+        if self.n_neighbors == 0 {
+            return Err(Error::BadSetting { name: "n_neighbors", value: "0".into(), expected: "at least 1" });
+        }
+        let n_points = points.count();
+        let n_neighbors = self.n_neighbors.min(n_points - 1);
+        let n_searched = n_neighbors + usize::from(own == Own::DropFirst);
+        let space = points::Space::new(points, self.metric);
+        let mut progress = Progress::new(Stage::Neighbors, n_points as u64);
+        let mut report = |n_done: usize| {
+            progress.done = n_done as u64;
+            observe(&progress)
+        };
+        let found = if self.is_exact(points) {
+            let everyone: Vec<NodeId> = (0..n_points as NodeId).collect();
+            let skip_own = own == Own::Skip;
+            let search =
+                exact::Search { queries: &space, targets: &space, n_neighbors: n_searched, skip_own };
+            exact::nearest(&search, &everyone, &mut report)
+        } else {
+            approximate::nearest(&space, n_searched, own == Own::Skip, self.seed, &mut report)
+        };
+        let ControlFlow::Continue(found) = found else { return Err(Error::Cancelled) };
+        let n_dropped = n_searched - n_neighbors;
+        let mut neighbors = Neighbors {
+            n_neighbors,
+            ids: Vec::with_capacity(n_points * n_neighbors),
+            squared: Vec::with_capacity(n_points * n_neighbors),
+        };
+        for nearest in found {
+            for (squared, id) in nearest.into_iter().skip(n_dropped) {
+                neighbors.ids.push(id);
+                neighbors.squared.push(squared);
+            }
+        }
+        Ok(neighbors)
+    }
+
+    /// Whether all pairs are considered.
+    pub fn is_exact(&self, points: Points<'_>) -> bool {
+        let n_points = points.count() as f64;
+        match self.method {
+            SearchMethod::Exact => true,
+            SearchMethod::Approximate => false,
+            SearchMethod::Auto => n_points * n_points * (points.n_features() as f64 + PER_PAIR) <= QUICK,
         }
     }
-    lanes.iter().sum::<f64>() + rest
 }
