@@ -219,6 +219,14 @@ pub(crate) enum PresetArg {
 }
 
 impl PresetArg {
+    /// Threads that run, of those allowed.
+    pub(crate) fn threads(self, _allowed: Option<u32>) -> u32 {
+        match self {
+            // Sequential by definition.
+            Self::Paper => 1,
+        }
+    }
+
     pub(crate) fn preset(self) -> Preset {
         match self {
             Self::Paper => Preset::Paper,

@@ -5,8 +5,10 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use ncut::{Agreement, ClusterSummary, CutScore, Graph};
+use ncut::{Agreement, ClusterSummary, Graph};
 use serde::Serialize;
+
+use crate::watch::uninterrupted;
 
 /// The report on a graph.
 #[derive(Serialize)]
@@ -67,7 +69,7 @@ struct ClusterReport {
 }
 
 impl CutReport {
-    pub(crate) fn new(score: &CutScore) -> Self {
+    pub(crate) fn new(clusters: &[ClusterSummary], objective: f64, ncut: f64, smallest_share: f64) -> Self {
         let row = |&ClusterSummary { label, size, volume, association }: &ClusterSummary| ClusterReport {
             label,
             size,
@@ -75,12 +77,12 @@ impl CutReport {
             association,
         };
         Self {
-            n_clusters: score.clusters.len(),
-            n_labelled: score.clusters.iter().map(|cluster| cluster.size).sum(),
-            objective: score.objective,
-            ncut: score.ncut,
-            smallest_share: score.smallest_share,
-            clusters: score.clusters.iter().map(row).collect(),
+            n_clusters: clusters.len(),
+            n_labelled: clusters.iter().map(|cluster| cluster.size).sum(),
+            objective,
+            ncut,
+            smallest_share,
+            clusters: clusters.iter().map(row).collect(),
         }
     }
 
@@ -122,7 +124,7 @@ pub(crate) struct AgreementReport {
 
 impl AgreementReport {
     pub(crate) fn new(agreement: Agreement) -> Self {
-        let Agreement { accuracy, nmi, nmi_arithmetic, ari, n_compared } = agreement;
+        let Agreement { accuracy, nmi, nmi_arithmetic, ari, n_compared, .. } = agreement;
         Self { accuracy, nmi, nmi_arithmetic, ari, n_compared }
     }
 
@@ -164,12 +166,16 @@ impl Summary {
     }
 
     pub(crate) fn line(&self, line: &str) -> Result<()> {
-        match (self.quiet, self.stdout_carries_data) {
-            (true, _) => {}
-            (false, true) => writeln!(io::stderr(), "{line}")?,
-            (false, false) => writeln!(io::stdout(), "{line}")?,
+        let printed = match (self.quiet, self.stdout_carries_data) {
+            (true, _) => Ok(()),
+            (false, true) => writeln!(io::stderr(), "{line}"),
+            (false, false) => writeln!(io::stdout(), "{line}"),
+        };
+        match printed {
+            // Nobody reads on: no reason to stop.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            printed => Ok(printed?),
         }
-        Ok(())
     }
 }
 
@@ -191,7 +197,7 @@ pub(crate) fn write_json(path: &Path, report: &impl Serialize) -> Result<()> {
     if is_stdout(path) {
         print_data(|stdout| stdout.write_all(&json))?;
     } else {
-        ncut::io::write_whole(path, |file| file.write_all(&json))?;
+        uninterrupted(|| ncut::io::write_whole(path, |file| file.write_all(&json)))?;
     }
     Ok(())
 }

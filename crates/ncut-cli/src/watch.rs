@@ -10,9 +10,19 @@ use ncut::{Progress, Stage};
 
 /// Set by the first Ctrl-C.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// A file is being written.
+static WRITING: AtomicBool = AtomicBool::new(false);
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(300);
 const BETWEEN_DRAWINGS: Duration = Duration::from_millis(100);
+
+/// Writes a file: the process does not end on the way.
+pub(crate) fn uninterrupted<T>(write: impl FnOnce() -> T) -> T {
+    WRITING.store(true, Ordering::Relaxed);
+    let written = write();
+    WRITING.store(false, Ordering::Relaxed);
+    written
+}
 
 /// What the first Ctrl-C means.
 #[derive(Clone, Copy, PartialEq)]
@@ -37,6 +47,10 @@ impl Watch {
         // It fails only where there are no signals; then Ctrl-C ends the process as usual.
         let _ = ctrlc::set_handler(move || {
             if INTERRUPTED.swap(true, Ordering::Relaxed) {
+                // A file half written would be left behind; that it is finished takes a moment only.
+                while WRITING.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
                 std::process::exit(i32::from(crate::INTERRUPTED));
             }
             if on_interrupt == OnInterrupt::Keep {

@@ -111,6 +111,7 @@ fn a_disconnected_graph_is_explained() {
     assert!(ran.stdout.contains("3 clusters consist of whole components; --components largest"));
     assert_eq!(bench.read("labels.csv"), "a,0\nb,0\nc,0\nd,1\ne,1\nf,2\ng,2\nx,0\n");
     let largest = bench.run("cluster g.txt -k 2 --components largest -o -");
+    assert!(largest.stderr.contains("the largest component has 3 nodes; 5 nodes outside it are labelled -1"));
     assert_eq!(largest.stdout, "a\t0\nb\t0\nc\t1\nd\t-1\ne\t-1\nf\t-1\ng\t-1\nx\t-1\n");
 }
 
@@ -231,16 +232,37 @@ fn completions_and_help_are_there() {
 }
 
 #[test]
-fn a_closed_pipe_is_no_error() {
+fn a_closed_pipe_is_no_error_and_loses_no_file() {
     let edges: String = (0..20_000).map(|node| format!("{node} {}\n", node + 1)).collect();
     let bench = Bench::new().with("g.txt", edges);
-    let mut child = bench
-        .command("cluster g.txt -k 2 -o - --quiet")
-        .stdout(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
+    for arguments in ["-o - --json report.json", "-o labels.txt --json report.json"] {
+        let mut child = bench
+            .command(&format!("cluster g.txt -k 2 {arguments}"))
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments}");
+        assert!(bench.read("report.json").contains("\"objective\""));
+        std::fs::remove_file(bench.path("report.json")).unwrap();
+    }
+    assert_eq!(bench.read("labels.txt").lines().count(), 20_001);
+}
+
+#[test]
+fn a_truth_without_overlap_is_refused() {
+    let bench = Bench::new()
+        .with("g.txt", TRIANGLES)
+        .with("none.txt", "-1\n".repeat(6))
+        .with("some.txt", "0\n0\n-1\n-1\n1\n1\n");
+    for command in ["cluster g.txt -k 2 --truth none.txt", "score g.txt some.txt --truth none.txt"] {
+        let ran = bench.run(command);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(ran.stderr.contains("none.txt: no node is labelled on both sides"), "{ran:?}");
+    }
+    let some = bench.run("cluster g.txt -k 2 --truth some.txt");
+    assert!(some.stdout.contains("ARI 1.0000 on the 4 nodes labelled in both\n"), "{some:?}");
+    assert_eq!(bench.run("score g.txt none.txt").code, Some(1));
 }

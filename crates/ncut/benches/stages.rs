@@ -60,8 +60,8 @@ fn weighted(graph: &Graph<'_>) -> Graph<'static> {
     };
     let nodes = 0..graph.n_nodes() as NodeId;
     let weights: Vec<f64> =
-        nodes.flat_map(|node| graph.row(node).map(move |(neighbor, _)| mix(node, neighbor))).collect();
-    let (offsets, neighbors) = (graph.offsets().to_vec(), graph.neighbors().to_vec());
+        nodes.flat_map(|node| graph.neighbors(node).map(move |(neighbor, _)| mix(node, neighbor))).collect();
+    let (offsets, neighbors) = (graph.offsets().to_vec(), graph.columns().to_vec());
     Graph::from_csr(offsets, neighbors, Weights::F64(weights.into()), Symmetrize::Refuse)
         .expect("symmetric weights")
 }
@@ -71,10 +71,10 @@ fn multiply(graph: &Graph<'_>, x: &[f64]) -> Vec<f64> {
     let row = |node: usize| graph.offsets()[node] as usize..graph.offsets()[node + 1] as usize;
     match graph.weights() {
         Weights::Unit => (0..x.len())
-            .map(|node| graph.neighbors()[row(node)].iter().map(|&neighbor| x[neighbor as usize]).sum())
+            .map(|node| graph.columns()[row(node)].iter().map(|&neighbor| x[neighbor as usize]).sum())
             .collect(),
         weights => (0..x.len())
-            .map(|node| row(node).map(|entry| weights.at(entry) * x[graph.neighbors()[entry] as usize]).sum())
+            .map(|node| row(node).map(|entry| weights.at(entry) * x[graph.columns()[entry] as usize]).sum())
             .collect(),
     }
 }

@@ -119,6 +119,16 @@ pub enum Error {
         problem: String,
     },
 
+    /// What a file holds was refused.
+    #[error("{}: {error}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        error: Box<Error>,
+    },
+
     /// The observer stopped the work before there was anything to return.
     #[error("stopped before there was a result")]
     Cancelled,
@@ -157,8 +167,8 @@ impl Error {
             Self::BadFile { path: None, line, problem } => {
                 Self::BadFile { path: Some(path.into()), line, problem }
             }
-            Self::BadFile { .. } | Self::Cancelled => self,
-            other => Self::BadFile { path: Some(path.into()), line: None, problem: other.to_string() },
+            Self::BadFile { .. } | Self::InFile { .. } | Self::Cancelled => self,
+            other => Self::InFile { path: path.into(), error: Box::new(other) },
         }
     }
 }

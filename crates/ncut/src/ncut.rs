@@ -67,6 +67,7 @@ pub struct Ncut {
 
 /// What came out.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Clustering {
     /// Cluster of every node, numbered by first appearance; -1 for nodes left out.
     pub labels: Vec<Label>,

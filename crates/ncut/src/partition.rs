@@ -25,23 +25,47 @@ pub struct Partition<'g> {
     sizes: Vec<usize>,
     associations: Vec<f64>,
     volumes: Vec<f64>,
+    /// Largest volume of every cluster since the sums were computed from the graph.
+    peaks: Vec<f64>,
 }
 
-/// One node changing its cluster.
+/// Sums that have shrunk to this share of what they were, or are to shrink to it by a single move, have lost
+/// too many digits: they are computed afresh.
+const LOST_DIGITS: f64 = 1e-6;
+
+/// One node changing its cluster, made by a partition for itself as it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Move {
-    /// The node.
-    pub node: NodeId,
-    /// The cluster it leaves.
-    pub from: ClusterId,
-    /// The cluster it joins.
-    pub to: ClusterId,
-    /// The change of the objective.
-    pub gain: f64,
+    node: NodeId,
+    from: ClusterId,
+    to: ClusterId,
+    gain: f64,
     /// Weight between the node and the rest of `from`.
     link_from: f64,
     /// Weight between the node and `to`.
     link_to: f64,
+}
+
+impl Move {
+    /// The node.
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// The cluster it leaves.
+    pub fn from(&self) -> ClusterId {
+        self.from
+    }
+
+    /// The cluster it joins.
+    pub fn to(&self) -> ClusterId {
+        self.to
+    }
+
+    /// The change of the objective.
+    pub fn gain(&self) -> f64 {
+        self.gain
+    }
 }
 
 /// The weight between one node and every cluster: work space of [`Partition::best_move`].
@@ -79,7 +103,8 @@ impl<'g> Partition<'g> {
     /// The partition of `graph` by `labels`, each below `n_clusters`.
     ///
     /// # Errors
-    /// When the number of labels is not that of the nodes, or a label is not below `n_clusters`.
+    /// When the number of labels is not that of the nodes, a label is not below `n_clusters`, or there are more
+    /// clusters than nodes.
     pub fn new(graph: &'g Graph<'g>, labels: Vec<ClusterId>, n_clusters: usize) -> Result<Self> {
         if labels.len() != graph.n_nodes() {
             return Err(Error::labels(format!(
@@ -87,6 +112,9 @@ impl<'g> Partition<'g> {
                 labels.len(),
                 graph.n_nodes()
             )));
+        }
+        if n_clusters > graph.n_nodes() {
+            return Err(Error::BadClusterCount { n_clusters, n_nodes: graph.n_nodes(), nodes: "nodes" });
         }
         if let Some(node) = labels.iter().position(|&label| label as usize >= n_clusters) {
             return Err(Error::labels(format!(
@@ -99,7 +127,8 @@ impl<'g> Partition<'g> {
             sizes[label as usize] += usize::from(degree > 0.0);
         }
         let zeros = vec![0.0; n_clusters];
-        let mut partition = Self { graph, labels, sizes, associations: zeros.clone(), volumes: zeros };
+        let (associations, peaks) = (zeros.clone(), zeros.clone());
+        let mut partition = Self { graph, labels, sizes, associations, volumes: zeros, peaks };
         partition.refresh();
         Ok(partition)
     }
@@ -170,6 +199,9 @@ impl<'g> Partition<'g> {
     /// floating point too: division is monotone). So none of them beats staying when staying scores at
     /// least 0, nor a neighbouring cluster that scores more than 0. With a self-loop `s` the score is
     /// `(s D_c - A_c d) / (D_c (D_c + d))`, which can be positive, and all are looked at.
+    ///
+    /// # Panics
+    /// When `links` was made for fewer clusters.
     pub fn best_move(&self, node: NodeId, links: &mut Links) -> Option<Move> {
         let from = self.labels[node as usize];
         if self.sizes[from as usize] <= 1 || self.graph.degree(node) == 0.0 {
@@ -218,20 +250,29 @@ impl<'g> Partition<'g> {
 
     /// Carries out a move that [`best_move`](Self::best_move) or [`move_to`](Self::move_to) made for the
     /// partition as it is now.
+    ///
+    /// # Panics
+    /// When the node is not where the move takes it from: the move was made for another state.
     pub fn apply(&mut self, Move { node, from, to, link_from, link_to, .. }: Move) {
+        assert_eq!(self.labels[node as usize], from, "the move was made for another state of the partition");
         let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
-        let (from, target) = (from as usize, to as usize);
-        self.associations[from] -= 2.0 * link_from + own;
+        let (source, target) = (from as usize, to as usize);
+        self.associations[source] -= 2.0 * link_from + own;
         self.associations[target] += 2.0 * link_to + own;
-        self.volumes[from] -= degree;
+        self.volumes[source] -= degree;
         self.volumes[target] += degree;
-        self.sizes[from] -= 1;
+        self.peaks[target] = self.peaks[target].max(self.volumes[target]);
+        self.sizes[source] -= 1;
         self.sizes[target] += 1;
         self.labels[node as usize] = to;
+        if self.volumes[source] < LOST_DIGITS * self.peaks[source] {
+            self.refresh();
+        }
     }
 
-    /// Recomputes associations and volumes from the graph, so that rounding does not build up.
-    pub fn refresh(&mut self) {
+    /// Recomputes associations and volumes from the graph, so that rounding does not build up. Tells how much
+    /// the density of a cluster changed by that, at most.
+    pub fn refresh(&mut self) -> f64 {
         let mut associations = vec![Sum::default(); self.n_clusters()];
         let mut volumes = vec![Sum::default(); self.n_clusters()];
         for node in 0..self.graph.n_nodes() as NodeId {
@@ -245,16 +286,48 @@ impl<'g> Partition<'g> {
             associations[label as usize].add(inside);
             volumes[label as usize].add(self.graph.degree(node));
         }
-        self.associations = associations.iter().map(Sum::total).collect();
-        self.volumes = volumes.iter().map(Sum::total).collect();
+        let mut largest_change: f64 = 0.0;
+        for cluster in 0..self.n_clusters() {
+            let before = density(self.associations[cluster], self.volumes[cluster]);
+            self.associations[cluster] = associations[cluster].total();
+            self.volumes[cluster] = volumes[cluster].total();
+            self.peaks[cluster] = self.volumes[cluster];
+            let after = density(self.associations[cluster], self.volumes[cluster]);
+            largest_change = largest_change.max((after - before).abs());
+        }
+        largest_change
     }
 
     /// `L(k)` of the paper for the node's own cluster (eq. FCD-c1-final), self-loops included.
     #[inline]
     fn staying(&self, node: NodeId, cluster: ClusterId, link: f64) -> f64 {
         let (association, volume) = (self.associations[cluster as usize], self.volumes[cluster as usize]);
+        let rest = volume - self.graph.degree(node);
+        if rest < LOST_DIGITS * volume {
+            return density(association, volume) - self.density_without(node, cluster);
+        }
         let without = association - (2.0 * link + self.graph.self_loop(node));
-        density(association, volume) - density(without, volume - self.graph.degree(node))
+        density(association, volume) - density(without, rest)
+    }
+
+    /// Density of a cluster without a node that is nearly all of it, where subtracting would leave no digits.
+    #[cold]
+    fn density_without(&self, node: NodeId, cluster: ClusterId) -> f64 {
+        let (mut association, mut volume) = (Sum::default(), Sum::default());
+        for other in (0..self.graph.n_nodes() as NodeId).filter(|&other| other != node) {
+            if self.labels[other as usize] != cluster {
+                continue;
+            }
+            let mut inside = self.graph.self_loop(other);
+            self.graph.for_each_neighbor(other, |neighbor, weight| {
+                if neighbor != node && self.labels[neighbor as usize] == cluster {
+                    inside += weight;
+                }
+            });
+            association.add(inside);
+            volume.add(self.graph.degree(other));
+        }
+        density(association.total(), volume.total())
     }
 
     /// `L(k)` of the paper for any other cluster (eq. FCD-c2-final), self-loops included.

@@ -30,6 +30,7 @@ impl fmt::Display for Stage {
 
 /// A snapshot of running work.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Progress {
     /// What is being done.
     pub stage: Stage,

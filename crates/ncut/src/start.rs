@@ -1,5 +1,8 @@
 //! Starting labels: completing given ones, and the place of isolated nodes.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use crate::metrics::{Label, UNLABELLED};
@@ -31,10 +34,10 @@ pub(crate) fn cluster_names(given: &[Label], n_clusters: usize) -> Result<Vec<La
     }
     if names.len() != n_clusters {
         return Err(Error::labels(format!(
-            "the starting labels name {} clusters, but {n_clusters} were asked for; ask for {} instead, or \
-             start without labels",
+            "the starting labels name {} cluster{}, but {n_clusters} were asked for; ask for as many, or start \
+             without labels",
             names.len(),
-            names.len()
+            if names.len() == 1 { "" } else { "s" }
         )));
     }
     Ok(names)
@@ -48,11 +51,22 @@ fn follow_neighbors(
     n_clusters: usize,
 ) -> Vec<ClusterId> {
     let mut weights = vec![0.0; n_clusters];
-    let mut frontier: Vec<NodeId> =
-        (0..labels.len() as NodeId).filter(|&node| labels[node as usize].is_none()).collect();
-    while !frontier.is_empty() {
-        let decide = |node: NodeId, weights: &mut [f64]| -> Option<ClusterId> {
-            let mut adjacent = Vec::new();
+    let mut adjacent = Vec::new();
+    let mut reached: Vec<NodeId> =
+        (0..labels.len() as NodeId).filter(|&node| labels[node as usize].is_some()).collect();
+    let mut met = vec![false; labels.len()];
+    while !reached.is_empty() {
+        // The unlabelled neighbours of those that were labelled last, each decided by the labels so far.
+        let mut frontier = Vec::new();
+        for node in reached {
+            graph.for_each_neighbor(node, |neighbor, _| {
+                let met = &mut met[neighbor as usize];
+                if labels[neighbor as usize].is_none() && !std::mem::replace(met, true) {
+                    frontier.push(neighbor);
+                }
+            });
+        }
+        let mut decide = |node: NodeId| -> ClusterId {
             graph.for_each_neighbor(node, |neighbor, weight| {
                 if let Some(cluster) = labels[neighbor as usize] {
                     adjacent.push(cluster);
@@ -62,45 +76,73 @@ fn follow_neighbors(
             let heavier = |&a: &ClusterId, &b: &ClusterId| {
                 weights[a as usize].total_cmp(&weights[b as usize]).then(b.cmp(&a))
             };
-            let best = adjacent.iter().copied().max_by(heavier);
-            for cluster in adjacent {
+            let best = adjacent.iter().copied().max_by(heavier).expect("a labelled neighbour led here");
+            for cluster in adjacent.drain(..) {
                 weights[cluster as usize] = 0.0;
             }
             best
         };
-        let decided: Vec<(NodeId, ClusterId)> = frontier
-            .iter()
-            .filter_map(|&node| decide(node, &mut weights).map(|cluster| (node, cluster)))
-            .collect();
-        if decided.is_empty() {
-            break;
-        }
-        for (node, cluster) in decided {
+        let decided: Vec<ClusterId> = frontier.iter().map(|&node| decide(node)).collect();
+        for (&node, cluster) in frontier.iter().zip(decided) {
             labels[node as usize] = Some(cluster);
         }
-        frontier.retain(|&node| labels[node as usize].is_none());
+        reached = frontier;
     }
     let largest = largest_cluster(graph, labels.iter().copied(), n_clusters);
     labels.into_iter().map(|label| label.unwrap_or(largest)).collect()
 }
 
-/// Gives every cluster without a node of positive degree one: the node whose move raises the objective
-/// most (or lowers it least), the lowest among equals.
+/// Gives every cluster without a node of positive degree one: a node whose move raises the objective most (or
+/// lowers it least), the lowest among equals.
 fn fill_empty(graph: &Graph<'_>, labels: Vec<ClusterId>, n_clusters: usize) -> Result<Vec<ClusterId>> {
     let mut partition = Partition::new(graph, labels, n_clusters)?;
+    let empty: Vec<ClusterId> =
+        (0..n_clusters as ClusterId).filter(|&cluster| partition.size(cluster) == 0).collect();
+    let Some(&any_empty) = empty.first() else { return Ok(partition.into_labels()) };
     let mut links = Links::new(n_clusters);
-    for empty in
-        (0..n_clusters as ClusterId).filter(|&cluster| partition.size(cluster) == 0).collect::<Vec<_>>()
-    {
-        let cheapest = (0..graph.n_nodes() as NodeId)
-            .filter_map(|node| partition.move_to(node, empty, &mut links))
-            .reduce(|best, next| if next.gain > best.gain { next } else { best });
-        match cheapest {
-            Some(step) => partition.apply(step),
-            None => break,
+    // All empty clusters are alike, so a gain is one for any of them, until its node's cluster changes.
+    let mut candidates: BinaryHeap<Candidate> = (0..graph.n_nodes() as NodeId)
+        .filter_map(|node| partition.move_to(node, any_empty, &mut links))
+        .map(|step| Candidate { gain: step.gain(), node: step.node() })
+        .collect();
+    for cluster in empty {
+        while let Some(filed) = candidates.pop() {
+            let Some(step) = partition.move_to(filed.node, cluster, &mut links) else { continue };
+            let current = Candidate { gain: step.gain(), node: filed.node };
+            if candidates.peek().is_none_or(|next| current >= *next) {
+                partition.apply(step);
+                break;
+            }
+            candidates.push(current);
         }
     }
     Ok(partition.into_labels())
+}
+
+/// A node that may found a cluster.
+struct Candidate {
+    gain: f64,
+    node: NodeId,
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.gain.total_cmp(&other.gain).then(other.node.cmp(&self.node))
+    }
 }
 
 /// Labels that put every node of positive degree in a cluster of its own; isolated nodes are in none yet.

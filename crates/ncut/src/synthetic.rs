@@ -103,11 +103,15 @@ impl Planted {
     /// cluster; edges drawn twice count once.
     ///
     /// # Errors
-    /// When there are no clusters or more than nodes.
+    /// When there are no clusters or more than nodes, or the mean degree is out of range.
     pub fn graph(&self, seed: u64) -> Result<LabelledGraph> {
         let Self { n_nodes, n_clusters, .. } = *self;
         if n_clusters == 0 || n_clusters > n_nodes {
             return Err(Error::BadClusterCount { n_clusters, n_nodes, nodes: "nodes" });
+        }
+        if !(self.mean_degree >= 0.0 && self.mean_degree <= 1e6) {
+            let (value, expected) = (self.mean_degree.to_string(), "from 0 to a million");
+            return Err(Error::BadSetting { name: "mean_degree", value, expected });
         }
         let mut random = Random::new(seed);
         let starts = self.cluster_starts(&mut random);

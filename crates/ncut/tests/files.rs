@@ -348,10 +348,198 @@ fn reading_can_be_stopped() {
 #[test]
 fn nearly_symmetric_matrices_are_averaged() {
     let build = |upper: f64, lower: f64| {
-        Graph::from_entries(2, &[(0, 1), (1, 0)], &[upper, lower], Symmetrize::Refuse)
+        Graph::from_entries(
+            2,
+            &[(0, 1), (1, 0)],
+            &Weights::F64(vec![upper, lower].into()),
+            Symmetrize::Refuse,
+        )
     };
     let graph = build(1.0, 1.0 + 1e-11).unwrap();
     assert!(close(graph.degree(0), 1.0 + 5e-12) && graph.degree(0) == graph.degree(1));
     let error = build(1.0, 1.0 + 1e-9).unwrap_err().to_string();
     assert!(error.contains("(0, 1)") && error.contains("(1, 0)"), "{error}");
+}
+
+/// An array for an archive: name, NumPy's type, shape, bytes.
+type Array<'a> = (&'a str, &'a str, &'a str, Vec<u8>);
+
+fn npz(arrays: &[Array<'_>]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, descr, shape, data) in arrays {
+        let options = zip::write::SimpleFileOptions::default();
+        archive.start_file(format!("{name}.npy"), options).unwrap();
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n");
+        archive.write_all(b"\x93NUMPY\x01\x00").unwrap();
+        archive.write_all(&(header.len() as u16).to_le_bytes()).unwrap();
+        archive.write_all(header.as_bytes()).unwrap();
+        archive.write_all(data).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+fn i64s(numbers: &[i64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+fn f64s(numbers: &[f64]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// The path 0 - 1 - 2 with weights 2 and 3, as a csr matrix.
+fn path_arrays() -> Vec<Array<'static>> {
+    vec![
+        ("format", "|S3", "()", b"csr".to_vec()),
+        ("shape", "<i8", "(2,)", i64s(&[3, 3])),
+        ("indptr", "<i8", "(4,)", i64s(&[0, 1, 3, 4])),
+        ("indices", "<i8", "(4,)", i64s(&[1, 0, 2, 1])),
+        ("data", "<f8", "(4,)", f64s(&[2.0, 2.0, 3.0, 3.0])),
+    ]
+}
+
+/// The path with some arrays replaced.
+fn path_with(changes: &[Array<'static>]) -> Vec<u8> {
+    let mut arrays = path_arrays();
+    for change in changes {
+        match arrays.iter_mut().find(|array| array.0 == change.0) {
+            Some(array) => *array = change.clone(),
+            None => arrays.push(change.clone()),
+        }
+    }
+    npz(&arrays)
+}
+
+#[test]
+fn scipys_matrices_are_read_in_all_forms() {
+    let path = Graph::from_edges(3, [(0, 1, 2.0), (1, 2, 3.0)]).unwrap();
+    let unit = Graph::from_edges(3, [(0, 1, 1.0), (1, 2, 1.0)]).unwrap();
+    let i32s = |numbers: &[i32]| numbers.iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+    let big = |numbers: &[f64]| numbers.iter().flat_map(|n| n.to_be_bytes()).collect::<Vec<u8>>();
+    let halves: Vec<u8> = [0x4000u16, 0x4000, 0x4200, 0x4200].iter().flat_map(|n| n.to_le_bytes()).collect();
+    let coo: Vec<Array<'static>> = vec![
+        ("format", "<U3", "()", b"c\0\0\0o\0\0\0o\0\0\0".to_vec()),
+        ("row", "<i4", "(4,)", i32s(&[2, 0, 1, 1])),
+        ("col", "<i4", "(4,)", i32s(&[1, 1, 2, 0])),
+        ("data", "<f4", "(4,)", [3f32, 2.0, 3.0, 2.0].iter().flat_map(|n| n.to_le_bytes()).collect()),
+    ];
+    for (changes, expected) in [
+        (vec![], &path),
+        (vec![("format", "|S3", "()", b"csc".to_vec())], &path),
+        (coo, &path),
+        (
+            vec![
+                ("indices", "<i4", "(4,)", i32s(&[1, 0, 2, 1])),
+                ("indptr", "<i4", "(4,)", i32s(&[0, 1, 3, 4])),
+            ],
+            &path,
+        ),
+        (
+            vec![
+                ("indices", "<i4", "(4,)", i32s(&[1, 2, 0, 1])),
+                ("data", "<f8", "(4,)", f64s(&[2.0, 3.0, 2.0, 3.0])),
+            ],
+            &path,
+        ),
+        (vec![("data", ">f8", "(4,)", big(&[2.0, 2.0, 3.0, 3.0]))], &path),
+        (vec![("data", "<f2", "(4,)", halves)], &path),
+        (vec![("data", "<i8", "(4,)", i64s(&[2, 2, 3, 3]))], &path),
+        (vec![("data", "|u1", "(4,)", vec![2, 2, 3, 3])], &path),
+        (vec![("data", "|b1", "(4,)", vec![1; 4])], &unit),
+    ] {
+        let graph =
+            parse_graph(&path_with(&changes), GraphFormat::Npz, &ReadOptions::default()).unwrap().graph;
+        assert_same(&graph, expected);
+    }
+}
+
+#[test]
+fn thirty_two_bit_entries_in_any_order_stay_thirty_two_bit() {
+    let data: Vec<u8> = [0.1f32; 4].iter().flat_map(|n| n.to_le_bytes()).collect();
+    let bytes = path_with(&[
+        ("format", "|S3", "()", b"coo".to_vec()),
+        ("row", "<i8", "(4,)", i64s(&[0, 1, 1, 2])),
+        ("col", "<i8", "(4,)", i64s(&[1, 0, 2, 1])),
+        ("data", "<f4", "(4,)", data),
+    ]);
+    let graph = parse_graph(&bytes, GraphFormat::Npz, &ReadOptions::default()).unwrap().graph;
+    assert!(matches!(graph.weights(), Weights::F32(_)));
+}
+
+#[test]
+fn bad_matrices_of_scipy_are_refused() {
+    let refused = |changes: &[Array<'static>]| {
+        parse_graph(&path_with(changes), GraphFormat::Npz, &ReadOptions::default()).unwrap_err().to_string()
+    };
+    for (change, cause) in [
+        (
+            ("indices", "<i8", "(4,)", i64s(&[1, 0, 3, 1])),
+            "array `indices` holds 3 at place 2, which is out of range",
+        ),
+        (("indices", "<i8", "(4,)", i64s(&[1, 0, -1, 1])), "array `indices` holds -1 at place 2"),
+        (("indices", "<i8", "(3,)", i64s(&[1, 0, 2])), "there are 3 `indices` but 4 `data`"),
+        (
+            ("indices", "<f8", "(4,)", f64s(&[1.0, 0.5, 2.0, 1.0])),
+            "array `indices` holds 0.5, which is no integer",
+        ),
+        (("indptr", "<i8", "(3,)", i64s(&[0, 1, 4])), "`indptr` has 3 numbers, but 3 rows need 4"),
+        (("indptr", "<i8", "(4,)", i64s(&[0, 3, 1, 4])), "the row offsets fall from 3 to 1 at row 1"),
+        (
+            ("indptr", "<i8", "(4,)", i64s(&[0, 1, 3, 5])),
+            "the row offsets end at 5, but there are 4 column numbers",
+        ),
+        (("data", "<f8", "(4,)", f64s(&[2.0, 2.0, f64::NAN, 3.0])), "the weight of (1, 2) is NaN"),
+        (("data", "<f8", "(4,)", f64s(&[2.0, 2.0, -3.0, -3.0])), "the weight of (1, 2) is -3"),
+        (("data", "<f8", "(4,)", f64s(&[2.0, 2.0, f64::INFINITY, 3.0])), "the weight of (1, 2) is inf"),
+        (
+            ("data", "<f8", "(4,)", f64s(&[2.0, 2.0, 3.0, 4.0])),
+            "the weight of (1, 2) is 3, that of (2, 1) is 4",
+        ),
+        (("data", "<f8", "(0,)", vec![]), "there are 4 `indices` but 0 `data`"),
+        (("data", "<f8", "(9,)", f64s(&[1.0; 9])), "there are 4 `indices` but 9 `data`"),
+        (("data", "<c16", "(4,)", vec![0; 64]), "numbers of type '<c16'"),
+        (("data", "<f8", "(4,)", f64s(&[2.0; 3])), "array `data` is cut short"),
+        (("data", "<f8", "(4,)", f64s(&[2.0; 5])), "array `data` is longer than its header says"),
+        (("data", "<f8", "(9999999999999999999999,)", vec![]), "has an impossible shape"),
+        (("data", "<f8", "(4611686018427387904,)", vec![]), "has an impossible shape"),
+        (("shape", "<i8", "(2,)", i64s(&[3, 4])), "the matrix has 3 rows and 4 columns"),
+        (("shape", "<i8", "(2,)", i64s(&[0, 0])), "`indptr` has 4 numbers, but 0 rows need 1"),
+        (("shape", "<i8", "(1,)", i64s(&[3])), "the matrix has the impossible shape [3]"),
+        (("format", "|S3", "()", b"dia".to_vec()), "the matrix format `dia` cannot be read"),
+    ] {
+        let error = refused(&[change]);
+        assert!(error.contains(cause), "expected «{cause}», got «{error}»");
+    }
+    let features = npz(&[("X", "<f8", "(1,)", f64s(&[1.0]))]);
+    let error = parse_graph(&features, GraphFormat::Npz, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.contains("is no matrix of scipy.sparse.save_npz (its arrays are: X)"), "{error}");
+}
+
+#[test]
+fn halves_of_the_smallest_weight_are_no_edges() {
+    let entries = [(0, 1), (1, 2), (2, 1)];
+    let weights = Weights::F64(vec![5e-324, 1.0, 1.0].into());
+    let graph = Graph::from_entries(3, &entries, &weights, Symmetrize::Average).unwrap();
+    assert_eq!(graph.edges().collect::<Vec<_>>(), [(1, 2, 1.0)]);
+    assert_eq!(ncut::Ncut::new(1).solve(&graph).unwrap().labels, [0, 0, 0]);
+}
+
+#[test]
+fn ambiguous_separators_are_not_guessed() {
+    for text in ["1 2 0,5\n", "a,b c 1\n", "A;B;3\n"] {
+        let error = parse_edges(text).unwrap_err().to_string();
+        assert!(
+            error.starts_with("line 1: commas or white") || error.starts_with("line 1: semicolons"),
+            "{error}"
+        );
+    }
+    let csv = |text: &str| {
+        parse_graph(text.as_bytes(), GraphFormat::EdgeList(Separator::Comma), &ReadOptions::default())
+    };
+    let vinyl = csv("12\" vinyl,shop\n12\" vinyl,home\n").unwrap();
+    assert_eq!(vinyl.names.unwrap().iter().collect::<Vec<_>>(), ["12\" vinyl", "shop", "home"]);
+    assert!(csv("Node A;Node B;3\n").unwrap_err().to_string().contains("semicolons"));
+    let error = parse_edges("a b {'weight': 1}\n").unwrap_err().to_string();
+    assert!(error.contains("write_weighted_edgelist"), "{error}");
+    assert_eq!(parse_edges("1,2,\n2,3,1\n").unwrap_err().to_string(), "line 1: the weight is missing");
+    assert_eq!(parse_edges("a b w\n1 2 3\n").unwrap().header.as_deref(), Some("a b w"));
 }

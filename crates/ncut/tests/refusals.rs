@@ -45,15 +45,21 @@ fn every_refusal_names_the_place_and_the_remedy() {
         (csr(&[0, 1, 1], &[1], &[3.0]), "the weight of (0, 1) is 3, that of (1, 0) is 0"),
         (csr(&[0, 0, 1], &[0], &[3.0]), "the weight of (0, 1) is 0, that of (1, 0) is 3"),
         (
-            Graph::from_entries(2, &[(0, 1)], &[1.0, 2.0], Symmetrize::Refuse).map(|_| ()),
+            Graph::from_entries(2, &[(0, 1)], &Weights::F64(vec![1.0, 2.0].into()), Symmetrize::Refuse)
+                .map(|_| ()),
             "there are 1 entries but 2 weights",
         ),
         (
-            Graph::from_entries(2, &[(0, 5)], &[], Symmetrize::Refuse).map(|_| ()),
+            Graph::from_entries(2, &[(0, 5)], &Weights::Unit, Symmetrize::Refuse).map(|_| ()),
             "entry (0, 5) is outside the graph",
         ),
         (path().contract(&[0, 0], 1).map(|_| ()), "2 labels were given for 3 nodes"),
         (path().contract(&[0, 0, 2], 2).map(|_| ()), "node 2 has label 2, but the labels end at 1"),
+        (path().contract(&[0, 0, 0], usize::MAX).map(|_| ()), "groups were asked of 3 nodes"),
+        (Partition::new(&path(), vec![0; 3], 1 << 61).map(|_| ()), "clusters were asked of 3 nodes"),
+        (Ncut::new(2).init(vec![-1; 3]).solve(&path()).map(|_| ()), "the starting labels are all -1"),
+        (CutScore::new(&path(), &[-1; 3]).map(|_| ()), "all nodes are labelled -1"),
+        (Agreement::new(&[-2], &[0]).map(|_| ()), "a label is -2"),
         (path().contract(&[0, 0, 0], 2).map(|_| ()), "no node has label 1"),
         (path().contract(&[0, 0, ncut::LEFT_OUT], 1).map(|_| ()), "node 2 has edges and cannot be left out"),
         (path().induced(&[1, 0]).map(|_| ()), "the nodes of a subgraph must ascend"),
@@ -75,7 +81,7 @@ fn every_refusal_names_the_place_and_the_remedy() {
         ),
         (
             Ncut::new(2).init(vec![0, 0, 0]).solve(&path()).map(|_| ()),
-            "the starting labels name 1 clusters, but 2 were asked for",
+            "the starting labels name 1 cluster, but 2 were asked for",
         ),
         (Ncut::new(2).init(vec![0, 1, -3]).solve(&path()).map(|_| ()), "the starting label -3 is negative"),
         (CutScore::new(&path(), &[0]).map(|_| ()), "1 labels were given for 3 nodes"),

@@ -4,10 +4,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use ncut::io::{
-    GraphFile, Names, check_labels_writable, read_graph, read_labels, write_labels, write_labels_text,
-};
-use ncut::{Agreement, Clustering, CutScore, Label, Ncut, StopReason};
+use ncut::io::{GraphFile, check_labels_writable, read_graph, read_labels, write_labels, write_labels_text};
+use ncut::{Agreement, Clustering, Label, Ncut, StopReason};
 use serde::Serialize;
 
 use super::{check_outputs, tell_header};
@@ -16,7 +14,7 @@ use crate::report::{
     AgreementReport, CutReport, GraphReport, Seconds, Summary, counted, is_stdout, peak_memory_bytes,
     print_data, write_json,
 };
-use crate::watch::{OnInterrupt, Watch};
+use crate::watch::{OnInterrupt, Watch, uninterrupted};
 
 #[derive(Serialize)]
 struct Report {
@@ -65,43 +63,42 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
     })?;
     let solve = solving.elapsed().as_secs_f64();
 
+    // Files first: what is printed may find nobody to read it.
+    let writing = Instant::now();
+    let to_file = args.output.as_deref().filter(|path| !is_stdout(path));
+    if let Some(path) = to_file {
+        uninterrupted(|| write_labels(path, &found.labels, names.as_ref()))?;
+    }
+    let write = writing.elapsed().as_secs_f64();
     let agreement = match (truth, &args.truth) {
         (Some(truth), Some(path)) => {
             Some(Agreement::new(&found.labels, &truth).map_err(|error| error.at(path))?)
         }
         _ => None,
     };
-    let mut report = Report {
+    let report = Report {
         graph: GraphReport::new(&graph, found.n_components),
         preset: args.preset.preset().name(),
         min_share: args.min_share,
         seed: args.seed,
-        threads: args.threads.unwrap_or(1),
-        cut: CutReport::new(&CutScore::new(&graph, &found.labels)?),
+        threads: args.preset.threads(args.threads),
+        cut: CutReport::new(&found.clusters, found.objective, found.ncut, found.smallest_share),
         agreement: agreement.map(AgreementReport::new),
         stop_reason: found.stop_reason.name(),
         sweeps: found.sweeps,
         moves: found.moves,
-        seconds: Seconds { read, solve, ..Seconds::default() },
-        peak_memory_bytes: None,
+        seconds: Seconds { read, solve, write, total: started.elapsed().as_secs_f64(), ..Seconds::default() },
+        peak_memory_bytes: peak_memory_bytes(),
     };
-    print_summary(args, &summary, &report, &found)?;
-
-    let writing = Instant::now();
-    if let Some(path) = &args.output {
-        put_labels(path, &found.labels, names.as_ref())?;
-        if !is_stdout(path) {
-            summary.line(&format!("{} written", path.display()))?;
-        }
-    }
     if let Some(path) = &args.reporting.json {
-        report.seconds.write = writing.elapsed().as_secs_f64();
-        report.seconds.total = started.elapsed().as_secs_f64();
-        report.peak_memory_bytes = peak_memory_bytes();
         write_json(path, &report)?;
-        if !is_stdout(path) {
-            summary.line(&format!("{} written", path.display()))?;
-        }
+    }
+    if to_file.is_none() && args.output.is_some() {
+        print_data(|stdout| write_labels_text(stdout, &found.labels, names.as_ref(), '\t'))?;
+    }
+    print_summary(args, &summary, &report, &found)?;
+    for path in outputs.into_iter().flatten().filter(|path| !is_stdout(path)) {
+        summary.line(&format!("{} written", path.display()))?;
     }
     Ok(())
 }
@@ -150,11 +147,4 @@ fn print_summary(args: &ClusterArgs, summary: &Summary, report: &Report, found: 
         summary.line(&agreement.sentence(truth, report.graph.n_nodes()))?;
     }
     Ok(())
-}
-
-fn put_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Result<()> {
-    if is_stdout(path) {
-        return print_data(|stdout| write_labels_text(stdout, labels, names, '\t'));
-    }
-    Ok(write_labels(path, labels, names)?)
 }

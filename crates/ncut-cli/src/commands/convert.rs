@@ -6,7 +6,7 @@ use ncut::io::{GraphFile, GraphFormat, read_graph, write_graph};
 use super::{check_outputs, tell_header};
 use crate::args::ConvertArgs;
 use crate::report::{GraphReport, Summary};
-use crate::watch::{OnInterrupt, Watch};
+use crate::watch::{OnInterrupt, Watch, uninterrupted};
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
     let summary = Summary::new(args.quiet, &[]);
@@ -18,7 +18,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
     watch.check()?;
     tell_header(&summary, &args.input, &file)?;
     let GraphFile { graph, names, .. } = file;
-    write_graph(&args.output, &graph, names.as_ref())?;
+    uninterrupted(|| write_graph(&args.output, &graph, names.as_ref()))?;
     let report = GraphReport::new(&graph, graph.components().count());
     summary.line(&format!("{}: {}", args.input.display(), report.sentence()))?;
     summary.line(&format!("{} written", args.output.display()))

@@ -48,9 +48,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         write_table(&mut io::stderr(), &[&circles, &blocks])?;
         return print_data(|stdout| stdout.write_all(picture.as_bytes()));
     }
+    ncut::io::write_whole(&args.output, |file| file.write_all(picture.as_bytes()))?;
     let mut stdout = io::stdout().lock();
     write_table(&mut stdout, &[&circles, &blocks])?;
-    ncut::io::write_whole(&args.output, |file| file.write_all(picture.as_bytes()))?;
     writeln!(stdout, "\n{} written: open it in a browser", args.output.display())?;
     Ok(())
 }

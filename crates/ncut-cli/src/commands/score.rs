@@ -44,19 +44,19 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
     let n_components = graph.components().count();
     let report = Report {
         graph: GraphReport::new(&graph, n_components),
-        cut: CutReport::new(&score),
+        cut: CutReport::new(&score.clusters, score.objective, score.ncut, score.smallest_share),
         agreement: agreement.map(AgreementReport::new),
     };
+    if let Some(path) = &args.reporting.json {
+        write_json(path, &report)?;
+    }
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
     summary.line(&format!("{}: {}", args.labels.display(), report.cut.sentence()))?;
     if let (Some(agreement), Some(truth)) = (&report.agreement, &args.truth) {
         summary.line(&agreement.sentence(truth, graph.n_nodes()))?;
     }
-    if let Some(path) = &args.reporting.json {
-        write_json(path, &report)?;
-        if !is_stdout(path) {
-            summary.line(&format!("{} written", path.display()))?;
-        }
+    if let Some(path) = args.reporting.json.as_deref().filter(|path| !is_stdout(path)) {
+        summary.line(&format!("{} written", path.display()))?;
     }
     Ok(())
 }

@@ -8,6 +8,8 @@ use crate::progress::{Observer, Progress, Stage, StopReason};
 const NODES_PER_REPORT: usize = 4096;
 /// Sweeps between two recomputations of the sums.
 const SWEEPS_PER_REFRESH: usize = 4;
+/// A recomputation that changes a density by more than this may open moves that rounding had hidden.
+const VISIBLE: f64 = 1e-10;
 
 /// When to stop sweeping.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +45,7 @@ impl StoppingRule {
 /// How a descent went.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Descent {
-    /// Whole sweeps, the last one, which may have been broken off, included.
+    /// Sweeps begun; only the last may have been broken off.
     pub sweeps: usize,
     /// Moves in all.
     pub moves: u64,
@@ -73,6 +75,9 @@ pub fn descend(partition: &mut Partition<'_>, rule: &StoppingRule, observe: Obse
             break StopReason::Cancelled;
         }
         let moves = progress.moves - moves_before;
+        if moves == 0 && partition.refresh() > VISIBLE {
+            continue;
+        }
         if let Some(reason) = rule.check(progress.sweeps, moves, before, after) {
             break reason;
         }

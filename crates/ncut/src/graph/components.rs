@@ -43,7 +43,7 @@ impl Graph<'_> {
             let mut size = 0;
             while let Some(node) = queue.pop() {
                 size += 1;
-                for &neighbor in &self.neighbors[self.entries(node)] {
+                for &neighbor in &self.columns[self.entries(node)] {
                     if of_node[neighbor as usize] == UNSEEN {
                         of_node[neighbor as usize] = component;
                         queue.push(neighbor);

@@ -131,12 +131,12 @@ impl Graph<'_> {
             offsets.push(end);
         }
         let mut free: Vec<u64> = offsets[..n_groups].to_vec();
-        let mut neighbors: Vec<NodeId> = vec![0; end as usize];
+        let mut columns: Vec<NodeId> = vec![0; end as usize];
         let mut weights = vec![0.0; end as usize];
         let mut put = |row: usize, neighbor: usize, weight: f64| {
             let entry = free[row] as usize;
             free[row] += 1;
-            neighbors[entry] = neighbor as NodeId;
+            columns[entry] = neighbor as NodeId;
             weights[entry] = weight;
         };
         // Rows fill in ascending order: all columns below the diagonal of a row come from earlier rows.
@@ -150,7 +150,7 @@ impl Graph<'_> {
             }
             start = end;
         }
-        Graph::from_parts(offsets.into(), neighbors.into(), Weights::F64(weights.into()))
+        Graph::from_parts(offsets.into(), columns.into(), Weights::F64(weights.into()))
             .map(ControlFlow::Continue)
     }
 }
@@ -174,6 +174,9 @@ impl Members {
         let n_nodes = graph.n_nodes();
         if group_of.len() != n_nodes {
             return Err(Error::labels(format!("{} labels were given for {n_nodes} nodes", group_of.len())));
+        }
+        if n_groups > n_nodes {
+            return Err(Error::labels(format!("{n_groups} groups were asked of {n_nodes} nodes")));
         }
         let kept = || group_of.iter().enumerate().filter(|&(_, &group)| group != LEFT_OUT);
         let mut starts = vec![0usize; n_groups + 1];

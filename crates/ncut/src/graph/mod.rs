@@ -1,6 +1,8 @@
 //! The graph every algorithm works on: undirected, weighted, checked once and trusted after.
 
 mod build;
+mod csr;
+mod symmetry;
 mod components;
 mod contract;
 
@@ -19,7 +21,7 @@ pub type NodeId = u32;
 ///
 /// Invariants, checked by every constructor:
 /// - `offsets[0] = 0 <= offsets[1] <= … <= offsets[n]` = stored entries; row `i` is
-///   `neighbors[offsets[i]..offsets[i + 1]]`, strictly ascending, every entry below `n`;
+///   `columns[offsets[i]..offsets[i + 1]]`, strictly ascending, every entry below `n`;
 /// - `a_ij = a_ji`, to the last bit, and `0 < a_ij < inf`;
 /// - the diagonal, when stored, is part of its row; [`Graph::for_each_neighbor`] leaves it out and
 ///   [`Graph::self_loop`] answers for it;
@@ -30,7 +32,7 @@ pub type NodeId = u32;
 #[derive(Clone, Debug)]
 pub struct Graph<'a> {
     offsets: Cow<'a, [u64]>,
-    neighbors: Cow<'a, [NodeId]>,
+    columns: Cow<'a, [NodeId]>,
     weights: Weights<'a>,
     /// `a_ii` of every node; empty when the graph has no self-loop.
     self_loops: Vec<f64>,
@@ -81,7 +83,7 @@ impl<'a> Graph<'a> {
 
     /// Number of undirected edges; a self-loop counts as one.
     pub fn n_edges(&self) -> usize {
-        (self.neighbors.len() - self.n_loops) / 2 + self.n_loops
+        (self.columns.len() - self.n_loops) / 2 + self.n_loops
     }
 
     /// Number of self-loops.
@@ -122,11 +124,11 @@ impl<'a> Graph<'a> {
     }
 
     /// The column numbers of all rows, one row after the other, the diagonal in place.
-    pub fn neighbors(&self) -> &[NodeId] {
-        &self.neighbors
+    pub fn columns(&self) -> &[NodeId] {
+        &self.columns
     }
 
-    /// The weights of all rows, in the order of [`neighbors`](Self::neighbors).
+    /// The weights of all rows, in the order of [`columns`](Self::columns).
     pub fn weights(&self) -> &Weights<'a> {
         &self.weights
     }
@@ -144,7 +146,7 @@ impl<'a> Graph<'a> {
     #[inline]
     pub fn for_each_neighbor(&self, node: NodeId, mut visit: impl FnMut(NodeId, f64)) {
         let entries = self.entries(node);
-        let row = &self.neighbors[entries.clone()];
+        let row = &self.columns[entries.clone()];
         match &self.weights {
             Weights::Unit => {
                 for &neighbor in row {
@@ -171,9 +173,9 @@ impl<'a> Graph<'a> {
     }
 
     /// The node's neighbours and their weights in ascending order, the node itself left out.
-    pub fn row(&self, node: NodeId) -> impl Iterator<Item = (NodeId, f64)> + '_ {
+    pub fn neighbors(&self, node: NodeId) -> impl Iterator<Item = (NodeId, f64)> + '_ {
         self.entries(node)
-            .map(|entry| (self.neighbors[entry], self.weights.at(entry)))
+            .map(|entry| (self.columns[entry], self.weights.at(entry)))
             .filter(move |&(neighbor, _)| neighbor != node)
     }
 
@@ -181,7 +183,7 @@ impl<'a> Graph<'a> {
     pub fn edges(&self) -> impl Iterator<Item = (NodeId, NodeId, f64)> + '_ {
         (0..self.n_nodes() as NodeId).flat_map(move |from| {
             self.entries(from)
-                .map(move |entry| (from, self.neighbors[entry], self.weights.at(entry)))
+                .map(move |entry| (from, self.columns[entry], self.weights.at(entry)))
                 .filter(|&(from, to, _)| from <= to)
         })
     }
@@ -213,23 +215,23 @@ impl<'a> Graph<'a> {
         }
         let mut offsets = Vec::with_capacity(nodes.len() + 1);
         offsets.push(0);
-        let mut neighbors = Vec::new();
+        let mut columns = Vec::new();
         let mut kept = Vec::new();
         for &node in nodes {
             for entry in self.entries(node) {
-                let neighbor = number[self.neighbors[entry] as usize];
+                let neighbor = number[self.columns[entry] as usize];
                 if neighbor != OUTSIDE {
-                    neighbors.push(neighbor);
+                    columns.push(neighbor);
                     kept.push(entry);
                 }
             }
-            offsets.push(neighbors.len() as u64);
+            offsets.push(columns.len() as u64);
         }
         let weights = match &self.weights {
             Weights::Unit => Weights::Unit,
             Weights::F32(weights) => Weights::F32(kept.iter().map(|&entry| weights[entry]).collect()),
             Weights::F64(weights) => Weights::F64(kept.iter().map(|&entry| weights[entry]).collect()),
         };
-        Graph::from_parts(offsets.into(), neighbors.into(), weights)
+        Graph::from_parts(offsets.into(), columns.into(), weights)
     }
 }

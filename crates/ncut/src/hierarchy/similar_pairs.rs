@@ -4,14 +4,12 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::ControlFlow;
 
+use crate::disjoint::DisjointSets;
 use crate::graph::{Graph, NodeId};
 use crate::progress::{Observer, Progress, Stage};
 
-/// Merges, and rows to be filed, between two calls of the observer.
-const MERGES_PER_REPORT: usize = 1024;
-const ROWS_PER_REPORT: usize = 1 << 14;
-/// Halvings a row may owe before they are paid: far from the exponents' end on both sides.
-const MAX_HALVINGS: i32 = 400;
+/// Candidates looked at, and rows filed, between two calls of the observer.
+const STEPS_PER_REPORT: usize = 1 << 14;
 
 /// What the merging made of the clusters.
 pub(super) struct Merge {
@@ -30,8 +28,7 @@ pub(super) fn merge(
     n_clusters: usize,
     observe: Observer<'_>,
 ) -> Merge {
-    let n_start = similarity.n_nodes();
-    let n_merges = n_start.saturating_sub(n_clusters);
+    let n_merges = similarity.n_nodes().saturating_sub(n_clusters);
     let mut progress = Progress::new(Stage::Hierarchy, n_merges as u64);
     let mut still_going = |done: usize| {
         progress.done = done as u64;
@@ -40,19 +37,16 @@ pub(super) fn merge(
     let ControlFlow::Continue(mut clusters) = Clusters::new(similarity, volumes, &mut still_going) else {
         return Merge { merged_to: merge_in_order(volumes, n_clusters), cancelled: true };
     };
-    let mut candidates = clusters.linked_pairs();
     let mut cancelled = false;
     for merge in 0..n_merges {
-        if merge.is_multiple_of(MERGES_PER_REPORT) {
-            cancelled = still_going(merge).is_break();
-            if cancelled {
+        match clusters.next_pair(&mut || still_going(merge)) {
+            ControlFlow::Continue(Some((a, b))) => clusters.merge(a, b),
+            ControlFlow::Continue(None) => {
+                clusters.merge_smallest(n_merges - merge);
                 break;
             }
-        }
-        match next_pair(&mut candidates, &clusters) {
-            Some((a, b)) => clusters.merge(a, b, &mut candidates),
-            None => {
-                clusters.merge_smallest(n_merges - merge);
+            ControlFlow::Break(()) => {
+                cancelled = true;
                 break;
             }
         }
@@ -94,63 +88,102 @@ pub(super) fn merge_in_order(volumes: &[f64], n_clusters: usize) -> Vec<u32> {
 /// The clusters of a merging in progress. Slots are rows of the start; a merged cluster lives in the slot of
 /// the longer row, and its number is the lowest of its parts.
 ///
-/// The mean of two rows halves every entry that only one of them has. Halving the longer row entry by entry
-/// would make merges with a hub cost its whole row each; instead a slot owes halvings: the similarity of
-/// slots `a` and `b` is `rows[a][b] * 2^-(halvings[a] + halvings[b])`. Powers of two are exact, so this is
-/// the same arithmetic.
+/// The mean of two rows halves every entry that only one of them has. To halve the longer row entry by entry
+/// would make every merge with a hub cost its whole row; instead a slot owes halvings: the similarity of slots
+/// `a` and `b` is `rows[a][b] * 2^-(halvings[a] + halvings[b])`. Powers of two are exact, so this is the same
+/// arithmetic.
+///
+/// For the same reason every pair is filed with one of its slots, the one with the longer row at that time, and
+/// ranked there without that slot's own halvings: when a hub is halved, the order of its pairs stays, and only
+/// the hub's place among the slots changes.
 struct Clusters {
-    rows: Vec<BTreeMap<NodeId, f64>>,
-    halvings: Vec<i32>,
+    rows: Vec<BTreeMap<NodeId, Stored>>,
+    halvings: Vec<i64>,
     /// Lowest number of the cluster in a slot; `None` once it was merged into another.
     number: Vec<Option<u32>>,
     merged_into: Vec<u32>,
     /// Volume of the cluster living in a slot, and what the slot started with.
     volume: Vec<f64>,
     own_volume: Vec<f64>,
+    /// The pairs filed with each slot.
+    filed: Vec<BinaryHeap<Filed>>,
+    /// The slots by their best pair, and the stamp of each slot's entry that counts.
+    best: BinaryHeap<Best>,
+    best_stamps: Vec<u32>,
+    steps: usize,
 }
 
-/// A pair of slots that may be merged, by the similarity and the numbers it had when it was filed.
-///
-/// Every linked pair always has a candidate that ranks at least as high as it does now: similarities fall
-/// by halving, and whenever one may have risen the pair is filed again. So the first candidate that is up
-/// to date is the right one.
-#[derive(PartialEq)]
-struct Candidate {
-    similarity: f64,
-    numbers: (u32, u32),
-    slots: (u32, u32),
+/// An entry of a row.
+#[derive(Clone, Copy)]
+struct Stored {
+    similarity: Similarity,
+    /// Counts the times the pair was filed: only the last entry counts.
+    stamp: u32,
 }
 
-impl Eq for Candidate {}
+/// A similarity whose exponent has no end, so that no number of halvings is too many.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Similarity {
+    exponent: i64,
+    /// From 1/2 to below 1.
+    fraction: f64,
+}
 
-impl PartialOrd for Candidate {
+impl Similarity {
+    fn new(value: f64) -> Self {
+        let (fraction, exponent) = libm::frexp(value);
+        Self { exponent: i64::from(exponent), fraction }
+    }
+
+    fn halved(self, times: i64) -> Self {
+        Self { exponent: self.exponent - times, ..self }
+    }
+
+    /// The sum, rounded as that of two floats.
+    fn plus(self, other: Self) -> Self {
+        let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
+        // Beyond 64 places the smaller one is lost in rounding anyway.
+        let apart = (large.exponent - small.exponent).min(64) as i32;
+        let (fraction, carry) = libm::frexp(large.fraction + libm::scalbn(small.fraction, -apart));
+        Self { exponent: large.exponent + i64::from(carry), fraction }
+    }
+}
+
+impl Eq for Similarity {}
+
+impl PartialOrd for Similarity {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Candidate {
+impl Ord for Similarity {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.similarity
-            .total_cmp(&other.similarity)
-            .then_with(|| other.numbers.cmp(&self.numbers))
-            .then_with(|| other.slots.cmp(&self.slots))
+        self.exponent.cmp(&other.exponent).then(self.fraction.total_cmp(&other.fraction))
     }
 }
 
-/// Takes the most similar pair off the heap.
-fn next_pair(candidates: &mut BinaryHeap<Candidate>, clusters: &Clusters) -> Option<(usize, usize)> {
-    while let Some(filed) = candidates.pop() {
-        let (a, b) = (filed.slots.0 as usize, filed.slots.1 as usize);
-        let Some(current) = clusters.candidate(a, b) else { continue };
-        if current == filed {
-            return Some((a, b));
-        }
-        if current < filed {
-            candidates.push(current);
-        }
-    }
-    None
+/// A pair as it was filed with one of its slots: the larger the similarity the better, then the lower the
+/// number. (Which number the slot itself has makes no difference to the order of its pairs.)
+///
+/// Every linked pair has one entry that counts, and it ranks at least as high as the pair does now: similarities
+/// fall by halving, and whenever one may have risen the pair is filed again. So the first entry that is up to
+/// date is the best pair. The same holds for [`Best`] and the slots.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Filed {
+    similarity: Similarity,
+    number: Reverse<u32>,
+    other: u32,
+    stamp: u32,
+}
+
+/// The best pair of a slot when it was last looked at.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Best {
+    similarity: Similarity,
+    numbers: Reverse<(u32, u32)>,
+    slots: (u32, u32),
+    stamp: u32,
 }
 
 impl Clusters {
@@ -160,61 +193,135 @@ impl Clusters {
         still_going: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> ControlFlow<(), Self> {
         let n_slots = similarity.n_nodes();
-        // Scaled to at most 1 by a power of two: exact, and far from overflow.
-        let largest = similarity.edges().map(|edge| edge.2).fold(0.0, f64::max);
-        let scale = -libm::frexp(largest).1;
-        let mut rows: Vec<BTreeMap<NodeId, f64>> = Vec::with_capacity(n_slots);
-        for slot in 0..n_slots {
-            if slot.is_multiple_of(ROWS_PER_REPORT) {
-                still_going(0)?;
-            }
-            let row = similarity.row(slot as NodeId);
-            rows.push(row.map(|(other, weight)| (other, libm::scalbn(weight, scale))).collect());
-        }
-        ControlFlow::Continue(Self {
-            rows,
+        let mut clusters = Self {
+            rows: Vec::with_capacity(n_slots),
             halvings: vec![0; n_slots],
             number: (0..n_slots as u32).map(Some).collect(),
             merged_into: (0..n_slots as u32).collect(),
             own_volume: volumes.to_vec(),
             volume: volumes.to_vec(),
-        })
-    }
-
-    fn linked_pairs(&self) -> BinaryHeap<Candidate> {
-        let pairs = |a: usize| {
-            let others = self.rows[a].keys().map(|&b| b as usize);
-            others.filter(move |&b| a < b).filter_map(move |b| self.candidate(a, b))
+            filed: (0..n_slots).map(|_| BinaryHeap::new()).collect(),
+            best: BinaryHeap::new(),
+            best_stamps: vec![0; n_slots],
+            steps: 0,
         };
-        (0..self.rows.len()).flat_map(pairs).collect()
+        for slot in 0..n_slots {
+            if slot.is_multiple_of(STEPS_PER_REPORT) {
+                still_going(0)?;
+            }
+            let row = similarity.neighbors(slot as NodeId);
+            let stored = |weight| Stored { similarity: Similarity::new(weight), stamp: 0 };
+            clusters.rows.push(row.map(|(other, weight)| (other, stored(weight))).collect());
+        }
+        for slot in 0..n_slots {
+            if slot.is_multiple_of(STEPS_PER_REPORT) {
+                still_going(0)?;
+            }
+            let mut pairs = Vec::new();
+            for &other in clusters.rows[slot].keys() {
+                if clusters.owner(slot, other as usize) == slot {
+                    pairs.extend(clusters.pair(slot, other as usize));
+                }
+            }
+            clusters.filed[slot] = pairs.into();
+            clusters.file_best(slot);
+        }
+        ControlFlow::Continue(clusters)
     }
 
-    /// The pair as it is now; `None` when one of the two is gone.
-    fn candidate(&self, a: usize, b: usize) -> Option<Candidate> {
-        let (number_a, number_b) = (self.number[a]?, self.number[b]?);
-        let stored = *self.rows[a].get(&(b as NodeId))?;
-        Some(Candidate {
-            similarity: libm::scalbn(stored, -(self.halvings[a] + self.halvings[b])),
-            numbers: (number_a.min(number_b), number_a.max(number_b)),
-            slots: (a.min(b) as u32, a.max(b) as u32),
+    /// The slot of a pair that files it.
+    fn owner(&self, a: usize, b: usize) -> usize {
+        let rank = |slot: usize| (self.rows[slot].len(), Reverse(slot));
+        if rank(a) > rank(b) { a } else { b }
+    }
+
+    /// A pair as it is now, for the files of `slot`; `None` when the other is gone.
+    fn pair(&self, slot: usize, other: usize) -> Option<Filed> {
+        let number = Reverse(self.number[other]?);
+        let Stored { similarity, stamp } = *self.rows[slot].get(&(other as NodeId))?;
+        Some(Filed {
+            similarity: similarity.halved(self.halvings[other]),
+            number,
+            other: other as u32,
+            stamp,
         })
+    }
+
+    /// The best pair among those filed with a slot, as it is now; entries out of date are put right on the way.
+    fn best_of(&mut self, slot: usize) -> Option<Best> {
+        let own_number = self.number[slot]?;
+        loop {
+            self.steps += 1;
+            let top = self.filed[slot].peek()?;
+            let other = top.other as usize;
+            match self.pair(slot, other) {
+                Some(pair) if pair == *top => {
+                    let Reverse(number) = pair.number;
+                    return Some(Best {
+                        similarity: pair.similarity.halved(self.halvings[slot]),
+                        numbers: Reverse((own_number.min(number), own_number.max(number))),
+                        slots: (slot as u32, other as u32),
+                        stamp: self.best_stamps[slot],
+                    });
+                }
+                current => {
+                    let stamp = top.stamp;
+                    self.filed[slot].pop();
+                    self.filed[slot].extend(current.filter(|current| current.stamp == stamp));
+                }
+            }
+        }
+    }
+
+    fn file_best(&mut self, slot: usize) {
+        self.best_stamps[slot] += 1;
+        let best = self.best_of(slot);
+        self.best.extend(best);
+    }
+
+    /// Takes the most similar pair; `None` when nothing is linked any more.
+    fn next_pair(
+        &mut self,
+        still_going: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> ControlFlow<(), Option<(usize, usize)>> {
+        loop {
+            if self.steps >= STEPS_PER_REPORT {
+                self.steps = 0;
+                still_going()?;
+            }
+            let Some(filed) = self.best.pop() else { return ControlFlow::Continue(None) };
+            let slot = filed.slots.0 as usize;
+            self.steps += 1;
+            if filed.stamp != self.best_stamps[slot] {
+                continue;
+            }
+            match self.best_of(slot) {
+                Some(best) if best == filed => {
+                    return ControlFlow::Continue(Some((slot, filed.slots.1 as usize)));
+                }
+                best => self.best.extend(best),
+            }
+        }
     }
 
     /// Merges two linked clusters and files the pairs whose similarity may have risen.
-    fn merge(&mut self, a: usize, b: usize, candidates: &mut BinaryHeap<Candidate>) {
+    fn merge(&mut self, a: usize, b: usize) {
         let (kept, gone) = if self.rows[a].len() >= self.rows[b].len() { (a, b) } else { (b, a) };
         let row = std::mem::take(&mut self.rows[gone]);
+        self.filed[gone] = BinaryHeap::new();
         self.rows[kept].remove(&(gone as NodeId));
-        let shift = self.halvings[kept] - self.halvings[gone];
+        let shift = self.halvings[gone] - self.halvings[kept];
         let mut risen = Vec::with_capacity(row.len());
         for (other, stored) in row {
             if other as usize == kept {
                 continue;
             }
-            let added = libm::scalbn(stored, shift);
-            let entry = self.rows[kept].entry(other).or_insert(0.0);
-            *entry += added;
-            let sum = *entry;
+            let added = stored.similarity.halved(shift);
+            let sum = match self.rows[kept].get(&other) {
+                Some(own) => Stored { similarity: own.similarity.plus(added), stamp: own.stamp + 1 },
+                None => Stored { similarity: added, stamp: 0 },
+            };
+            self.rows[kept].insert(other, sum);
             let row = &mut self.rows[other as usize];
             row.remove(&(gone as NodeId));
             row.insert(kept as NodeId, sum);
@@ -222,10 +329,15 @@ impl Clusters {
         }
         self.halvings[kept] += 1;
         self.absorb(kept, gone);
-        if self.halvings[kept] > MAX_HALVINGS {
-            self.pay_halvings(kept);
+        for other in risen {
+            let owner = self.owner(kept, other);
+            let pair = self.pair(owner, if owner == kept { other } else { kept });
+            self.filed[owner].extend(pair);
+            if owner != kept {
+                self.file_best(owner);
+            }
         }
-        candidates.extend(risen.into_iter().filter_map(|other| self.candidate(kept, other)));
+        self.file_best(kept);
     }
 
     fn absorb(&mut self, kept: usize, gone: usize) {
@@ -235,36 +347,27 @@ impl Clusters {
         self.volume[kept] += self.volume[gone];
     }
 
-    fn pay_halvings(&mut self, slot: usize) {
-        let halvings = std::mem::take(&mut self.halvings[slot]);
-        let mut row = std::mem::take(&mut self.rows[slot]);
-        for (&other, stored) in &mut row {
-            *stored = libm::scalbn(*stored, -halvings);
-            self.rows[other as usize].insert(slot as NodeId, *stored);
-        }
-        self.rows[slot] = row;
-    }
-
     /// `n_merges` merges among clusters without links: the two of smallest volume each time.
     fn merge_smallest(&mut self, n_merges: usize) {
         // Volumes are sums of weights, so not negative: their bits order as they do.
-        let filed = |clusters: &Self, slot: usize| {
+        let ranked = |clusters: &Self, slot: usize| {
             clusters.number[slot].map(|number| Reverse((clusters.volume[slot].to_bits(), number, slot)))
         };
-        let mut smallest: BinaryHeap<_> = (0..self.rows.len()).filter_map(|slot| filed(self, slot)).collect();
+        let mut smallest: BinaryHeap<_> =
+            (0..self.rows.len()).filter_map(|slot| ranked(self, slot)).collect();
         for _ in 0..n_merges {
             let (Some(Reverse((_, _, a))), Some(Reverse((_, _, b)))) = (smallest.pop(), smallest.pop())
             else {
                 break;
             };
             self.absorb(a, b);
-            smallest.extend(filed(self, a));
+            smallest.extend(ranked(self, a));
         }
     }
 
     /// The cluster of every slot, numbered by first appearance, and how many there are.
     fn numbered(&self) -> (Vec<u32>, usize) {
-        let mut merged = crate::disjoint::DisjointSets::new(self.merged_into.len());
+        let mut merged = DisjointSets::new(self.merged_into.len());
         for (slot, &into) in self.merged_into.iter().enumerate() {
             merged.join(slot, into as usize);
         }

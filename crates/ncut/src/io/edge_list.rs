@@ -3,15 +3,14 @@
 use std::io::{self, Write};
 
 use super::GraphFile;
+use super::fields::{COMMENTS, Cut, Fields, NETWORKX_HINT, Separator, parse_weight, quoted};
 use super::names::Names;
 use super::text::Lines;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphBuilder};
 
-/// Starts of comment lines.
-const COMMENTS: [char; 2] = ['#', '%'];
 /// Names of the two columns by which a header is known.
-const HEADER_NAMES: [[&str; 2]; 9] = [
+const HEADER_NAMES: [[&str; 2]; 10] = [
     ["source", "target"],
     ["from", "to"],
     ["src", "dst"],
@@ -20,22 +19,9 @@ const HEADER_NAMES: [[&str; 2]; 9] = [
     ["node1", "node2"],
     ["node_1", "node_2"],
     ["id1", "id2"],
+    ["id_1", "id_2"],
     ["source_id", "target_id"],
 ];
-
-const NETWORKX_HINT: &str = "; with networkx, write the file with write_weighted_edgelist";
-
-/// What stands between the columns of a line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Separator {
-    /// A comma if the first edge has one, white space otherwise.
-    #[default]
-    Detect,
-    /// A comma (if the first edge has one); ids may hold spaces, or commas in double quotes.
-    Comma,
-    /// A tab (if the first edge has one); ids may hold spaces.
-    Tab,
-}
 
 /// Whether the first line names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -119,7 +105,7 @@ pub(super) fn write(
             put(node, node, 0.0)?;
         }
         for entry in graph.entries(node) {
-            let to = graph.neighbors()[entry];
+            let to = graph.columns()[entry];
             if node <= to {
                 put(node, to, graph.weights().at(entry))?;
             }
@@ -128,39 +114,10 @@ pub(super) fn write(
     Ok(())
 }
 
-/// An id as a column: in quotes where it would be taken apart otherwise.
-pub(super) fn quoted(id: &str, separator: char) -> String {
-    let splits = |c: char| c == separator || c == ',' || c == '"' || (separator == ' ' && c.is_whitespace());
-    if id.contains(splits) || id.trim() != id || id.starts_with(COMMENTS) {
-        format!("\"{}\"", id.replace('"', "\"\""))
-    } else {
-        id.to_string()
-    }
-}
-
 /// What the first edge tells about all lines.
 struct Layout {
     cut: Cut,
     n_columns: usize,
-}
-
-/// Where lines are cut.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Cut {
-    WhiteSpace,
-    At(char),
-}
-
-impl Cut {
-    pub(super) fn of(line: &str, separator: Separator) -> Self {
-        let wanted = match separator {
-            Separator::Detect | Separator::Comma => ',',
-            Separator::Tab => '\t',
-        };
-        // Every second part of a line cut at its quotes is quoted.
-        let is_cut = line.split('"').step_by(2).any(|unquoted| unquoted.contains(wanted));
-        if is_cut { Self::At(wanted) } else { Self::WhiteSpace }
-    }
 }
 
 /// Where the lines of an edge list are cut, as its first line tells; refused where that is a guess.
@@ -182,86 +139,6 @@ fn find_cut(line: &str, separator: Separator, fields: &mut Fields) -> Result<Cut
         }
     }
     Ok(cut)
-}
-
-/// The columns of a line; quoted ones are unpacked.
-#[derive(Default)]
-pub(super) struct Fields {
-    /// Where each column stands in `text`.
-    bounds: Vec<(usize, usize)>,
-    text: String,
-}
-
-impl Fields {
-    pub(super) fn len(&self) -> usize {
-        self.bounds.len()
-    }
-
-    pub(super) fn get(&self, column: usize) -> &str {
-        let (start, end) = self.bounds[column];
-        &self.text[start..end]
-    }
-
-    /// Takes a line apart.
-    pub(super) fn split(&mut self, line: &str, cut: Cut) -> Result<(), String> {
-        self.bounds.clear();
-        self.text.clear();
-        // A tab is white space, but not where it separates.
-        let blank = |c: char| c.is_whitespace() && cut != Cut::At(c);
-        let mut rest = line.trim();
-        loop {
-            rest = rest.trim_start_matches(blank);
-            let start = self.text.len();
-            if let Some(quoted) = rest.strip_prefix('"') {
-                rest = self.unquote(quoted)?.trim_start_matches(blank);
-                let next = match cut {
-                    Cut::WhiteSpace => Some(rest),
-                    Cut::At(separator) => rest.strip_prefix(separator),
-                };
-                self.bounds.push((start, self.text.len()));
-                match next {
-                    Some(next) if cut == Cut::WhiteSpace && next.is_empty() => return Ok(()),
-                    Some(next) => rest = next,
-                    None if rest.is_empty() => return Ok(()),
-                    None => return Err("a quoted id must be followed by a separator".into()),
-                }
-                continue;
-            }
-            let (field, next) = match cut {
-                Cut::WhiteSpace => match rest.find(|c: char| c.is_ascii_whitespace()) {
-                    Some(end) => (&rest[..end], Some(&rest[end..])),
-                    None => (rest, None),
-                },
-                Cut::At(separator) => match rest.split_once(separator) {
-                    Some((field, next)) => (field.trim_end(), Some(next)),
-                    None => (rest, None),
-                },
-            };
-            self.text.push_str(field);
-            self.bounds.push((start, self.text.len()));
-            match next {
-                Some(next) => rest = next,
-                None => return Ok(()),
-            }
-        }
-    }
-
-    /// Unpacks a quoted column and returns what follows it; two quotes stand for one.
-    fn unquote<'l>(&mut self, mut quoted: &'l str) -> Result<&'l str, String> {
-        loop {
-            let Some((part, rest)) = quoted.split_once('"') else {
-                return Err("a double quote is opened but not closed on this line".into());
-            };
-            self.text.push_str(part);
-            match rest.strip_prefix('"') {
-                Some(more) => {
-                    self.text.push('"');
-                    quoted = more;
-                }
-                None => return Ok(rest),
-            }
-        }
-    }
 }
 
 fn is_header(fields: &Fields, header: Header) -> bool {
@@ -311,23 +188,4 @@ fn parse_edge(fields: &Fields, n_columns: usize) -> Result<Edge<'_>, String> {
     }
     let weight = if n_columns == 3 { parse_weight(fields.get(2))? } else { 1.0 };
     Ok(Edge { from, to, weight })
-}
-
-/// A weight: a finite number of at least 0.
-pub(super) fn parse_weight(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Err(_) if text.is_empty() => Err("the weight is missing".into()),
-        Err(_) if text.starts_with('{') => Err(format!("the weight `{text}` is not a number{NETWORKX_HINT}")),
-        Err(_) => Err(format!("the weight `{text}` is not a number")),
-        Ok(weight) if weight.is_nan() || (weight.is_infinite() && !text.contains(char::is_numeric)) => {
-            Err(format!("the weight is {text}; weights must be finite: remove the edge or give it a number"))
-        }
-        Ok(weight) if weight.is_infinite() => Err(format!(
-            "the weight {text} is too large for a 64-bit float; divide all weights by a constant"
-        )),
-        Ok(weight) if weight < 0.0 => {
-            Err(format!("the weight {text} is negative; drop the edge, or shift or square the similarities"))
-        }
-        Ok(weight) => Ok(weight),
-    }
 }

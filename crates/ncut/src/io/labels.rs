@@ -3,7 +3,7 @@
 use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
 
-use super::edge_list::{Cut, Fields, Separator, quoted};
+use super::fields::{COMMENTS, Cut, Fields, Separator, quoted};
 use super::names::Names;
 use super::npy::{self, Array};
 use super::npz::Archive;
@@ -11,9 +11,7 @@ use super::text::{self, Compression, Lines};
 use super::{open, write_whole};
 use crate::error::{Error, Result};
 use crate::metrics::{Label, UNLABELLED};
-use crate::progress::unobserved;
 
-const COMMENTS: [char; 2] = ['#', '%'];
 /// Names of the last column by which a header is known.
 const HEADER_NAMES: [&str; 6] = ["label", "labels", "cluster", "class", "community", "y"];
 
@@ -55,7 +53,7 @@ impl LabelFormat {
 /// When the file cannot be read, a label is no integer from -1 up, or there is not one for each node.
 pub fn read_labels(path: &Path, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
     let read = |format| match format {
-        LabelFormat::Text => from_text(&mut Lines::open(path, &mut unobserved)?, n_nodes, names),
+        LabelFormat::Text => from_text(&mut Lines::open(path, None)?, n_nodes, names),
         LabelFormat::Npy => from_npy(BufReader::new(open(path)?), n_nodes),
         LabelFormat::Npz => from_npz(BufReader::new(open(path)?), n_nodes),
     };
@@ -73,7 +71,7 @@ pub fn parse_labels(
     names: Option<&Names>,
 ) -> Result<Vec<Label>> {
     match format {
-        LabelFormat::Text => from_text(&mut Lines::of_bytes(bytes, &mut unobserved), n_nodes, names),
+        LabelFormat::Text => from_text(&mut Lines::of_bytes(bytes), n_nodes, names),
         LabelFormat::Npy => from_npy(bytes, n_nodes),
         LabelFormat::Npz => from_npz(Cursor::new(bytes), n_nodes),
     }

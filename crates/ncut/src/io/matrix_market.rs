@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::GraphFile;
-use super::edge_list::parse_weight;
+use super::fields::{parse_count, parse_node, parse_weight};
 use super::text::Lines;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphBuilder, NodeId, Symmetrize, Weights};
@@ -131,6 +131,7 @@ impl Found {
         match self {
             Self::Edges(builder) => builder.finish(),
             Self::Entries { places, weights } => {
+                let weights = if weights.is_empty() { Weights::Unit } else { Weights::F64(weights.into()) };
                 Graph::from_entries(n_nodes, &places, &weights, symmetrize).map_err(Error::counted_from_one)
             }
         }
@@ -152,19 +153,6 @@ fn parse_sizes(line: &str) -> Result<(usize, u64), String> {
         return Err(Error::TooManyNodes { n_nodes: n_rows }.to_string());
     }
     Ok((n_rows as usize, parse_count(entries)?))
-}
-
-/// A whole number that is not negative.
-pub(super) fn parse_count(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("`{text}` is not a whole number from 0 to {}", u64::MAX))
-}
-
-/// A node counted from 1, made to count from 0.
-pub(super) fn parse_node(text: &str, n_nodes: usize) -> Result<NodeId, String> {
-    match text.parse::<u64>() {
-        Ok(node) if (1..=n_nodes as u64).contains(&node) => Ok((node - 1) as NodeId),
-        _ => Err(format!("`{text}` is no node; the nodes are 1 to {n_nodes}")),
-    }
 }
 
 fn parse_entry(line: &str, n_nodes: usize, pattern: bool) -> Result<(NodeId, NodeId, f64), String> {

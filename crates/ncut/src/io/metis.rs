@@ -3,13 +3,14 @@
 use std::io::{self, Write};
 
 use super::GraphFile;
-use super::edge_list::parse_weight;
-use super::matrix_market::{parse_count, parse_node};
+use super::fields::{parse_count, parse_node, parse_weight};
 use super::text::Lines;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Symmetrize, Weights};
 
 const COMMENT: char = '%';
+/// Weights a node may have; they are skipped.
+const MOST_CONSTRAINTS: u64 = 1 << 16;
 
 /// Reads a graph. The weights and sizes of nodes, which N-Cut does not know, are skipped.
 pub(super) fn read(lines: &mut Lines<'_>, symmetrize: Symmetrize) -> Result<GraphFile> {
@@ -77,7 +78,7 @@ pub(super) fn write(writer: &mut dyn Write, graph: &Graph<'_>) -> io::Result<()>
     writeln!(writer, "{} {}{format}", graph.n_nodes(), graph.n_edges())?;
     for node in 0..graph.n_nodes() as NodeId {
         let mut between = "";
-        for (neighbor, weight) in graph.row(node) {
+        for (neighbor, weight) in graph.neighbors(node) {
             write!(writer, "{between}{}", neighbor + 1)?;
             if weighted {
                 write!(writer, " {}", weight as u64)?;
@@ -117,7 +118,15 @@ impl Header {
             Some(_) if !digit(1) => {
                 return Err(format!("`{line}` gives a number of node weights, but its format has none"));
             }
-            Some(count) => parse_count(count)?,
+            Some(count) => {
+                let count = parse_count(count)?;
+                if count > MOST_CONSTRAINTS {
+                    return Err(format!(
+                        "{count} weights for every node are too many; {MOST_CONSTRAINTS} is the most"
+                    ));
+                }
+                count
+            }
             None => 1,
         };
         Ok(Self {

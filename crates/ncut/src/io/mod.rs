@@ -10,6 +10,7 @@
 //! Text may be compressed: `.gz` or `.zst` after the name. Outputs appear whole or not at all.
 
 mod edge_list;
+mod fields;
 mod labels;
 mod matrix_market;
 mod metis;
@@ -20,14 +21,15 @@ mod output;
 mod text;
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Cursor, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Symmetrize};
 use crate::progress::Observer;
 
-pub use edge_list::{Header, Separator};
+pub use edge_list::Header;
+pub use fields::Separator;
 pub use labels::{
     LabelFormat, check_labels_writable, parse_labels, read_labels, write_labels, write_labels_text,
 };
@@ -107,11 +109,7 @@ pub fn read_graph(path: &Path, options: &ReadOptions, observe: Observer<'_>) -> 
         return Err(Error::in_file(None, "is a directory, not a file").at(path));
     }
     let format = GraphFormat::of(path)?;
-    let mut read = || match format {
-        GraphFormat::Npz => npz::read(BufReader::new(open(path)?), options),
-        _ => parse_text(&mut Lines::open(path, observe)?, format, options),
-    };
-    read().map_err(|error| error.at(path))
+    Source::File(path, observe).read(format, options).map_err(|error| error.at(path))
 }
 
 /// Reads a graph from bytes that are not compressed.
@@ -128,10 +126,7 @@ pub fn read_graph(path: &Path, options: &ReadOptions, observe: Observer<'_>) -> 
 /// # Ok::<(), ncut::Error>(())
 /// ```
 pub fn parse_graph(bytes: &[u8], format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {
-    match format {
-        GraphFormat::Npz => npz::read(std::io::Cursor::new(bytes), options),
-        _ => parse_text(&mut Lines::of_bytes(bytes, &mut crate::unobserved), format, options),
-    }
+    Source::Bytes(bytes).read(format, options)
 }
 
 /// Writes a graph to a file, in the format its name tells: whole or not at all.
@@ -139,34 +134,54 @@ pub fn parse_graph(bytes: &[u8], format: GraphFormat, options: &ReadOptions) -> 
 /// # Errors
 /// When the file cannot be written, or the format cannot hold the graph.
 pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Result<()> {
-    let format = GraphFormat::of(path)?;
-    if format == GraphFormat::Metis {
-        metis::check_writable(graph).map_err(|error| error.at(path))?;
-    }
-    write_whole(path, |file| {
-        if format == GraphFormat::Npz {
-            return npz::write(file, graph);
+    let write_text = |fill: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
+        write_whole(path, |file| Compression::of(path).1.write(file, fill))
+    };
+    match GraphFormat::of(path)? {
+        GraphFormat::EdgeList(separator) => {
+            write_text(&|writer| edge_list::write(writer, graph, names, separator))
         }
-        Compression::of(path).1.write(file, |writer| match format {
-            GraphFormat::EdgeList(separator) => edge_list::write(writer, graph, names, separator),
-            GraphFormat::MatrixMarket => matrix_market::write(writer, graph),
-            GraphFormat::Metis | GraphFormat::Npz => metis::write(writer, graph),
-        })
-    })
+        GraphFormat::MatrixMarket => write_text(&|writer| matrix_market::write(writer, graph)),
+        GraphFormat::Metis => {
+            metis::check_writable(graph).map_err(|error| error.at(path))?;
+            write_text(&|writer| metis::write(writer, graph))
+        }
+        GraphFormat::Npz => write_whole(path, |file| npz::write(file, graph)),
+    }
 }
 
-fn parse_text(lines: &mut Lines<'_>, format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {
-    match format {
-        GraphFormat::EdgeList(separator) => edge_list::read(lines, separator, options.header),
-        GraphFormat::MatrixMarket => matrix_market::read(lines, options.symmetrize),
-        GraphFormat::Metis | GraphFormat::Npz => metis::read(lines, options.symmetrize),
+/// Where a graph is read from.
+enum Source<'s> {
+    File(&'s Path, Observer<'s>),
+    Bytes(&'s [u8]),
+}
+
+impl<'s> Source<'s> {
+    fn read(self, format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {
+        match format {
+            GraphFormat::EdgeList(separator) => {
+                edge_list::read(&mut self.lines()?, separator, options.header)
+            }
+            GraphFormat::MatrixMarket => matrix_market::read(&mut self.lines()?, options.symmetrize),
+            GraphFormat::Metis => metis::read(&mut self.lines()?, options.symmetrize),
+            GraphFormat::Npz => match self {
+                Self::File(path, _) => npz::read(BufReader::new(open(path)?), options),
+                Self::Bytes(bytes) => npz::read(Cursor::new(bytes), options),
+            },
+        }
+    }
+
+    fn lines(self) -> Result<Lines<'s>> {
+        match self {
+            Self::File(path, observe) => Lines::open(path, Some(observe)),
+            Self::Bytes(bytes) => Ok(Lines::of_bytes(bytes)),
+        }
     }
 }
 
 /// Opens a file for reading; a directory is no file.
 fn open(path: &Path) -> Result<File> {
-    let problem =
-        |error: std::io::Error| Error::in_file(None, format!("cannot be opened: {}", plain(&error)));
+    let problem = |error: io::Error| Error::in_file(None, format!("cannot be opened: {}", plain(&error)));
     let file = File::open(path).map_err(problem)?;
     if file.metadata().map_err(problem)?.is_dir() {
         return Err(Error::in_file(None, "is a directory, not a file"));
@@ -175,7 +190,7 @@ fn open(path: &Path) -> Result<File> {
 }
 
 /// An operating system's message without its number.
-fn plain(error: &std::io::Error) -> String {
+fn plain(error: &io::Error) -> String {
     let message = error.to_string();
     match message.find(" (os error") {
         Some(end) => message[..end].to_lowercase(),

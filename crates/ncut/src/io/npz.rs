@@ -46,8 +46,12 @@ pub(super) fn read(file: impl Read + Seek, options: &ReadOptions) -> Result<Grap
                     ),
                 ));
             }
-            let neighbors = archive.nodes("indices", n_nodes)?;
-            Graph::from_csr(offsets, neighbors, weights, options.symmetrize)?
+            let columns = archive.nodes("indices", n_nodes)?;
+            if columns.len() != data.len() {
+                let problem = format!("there are {} `indices` but {} `data`", columns.len(), data.len());
+                return Err(Error::in_file(None, problem));
+            }
+            Graph::from_csr(offsets, columns, weights, options.symmetrize)?
         }
         "coo" => {
             let (rows, columns) = (archive.nodes("row", n_nodes)?, archive.nodes("col", n_nodes)?);
@@ -60,11 +64,6 @@ pub(super) fn read(file: impl Read + Seek, options: &ReadOptions) -> Result<Grap
                 );
                 return Err(Error::in_file(None, problem));
             }
-            let weights = match weights {
-                Weights::Unit => Vec::new(),
-                Weights::F32(weights) => weights.iter().map(|&weight| f64::from(weight)).collect(),
-                Weights::F64(weights) => weights.into_owned(),
-            };
             let entries: Vec<(NodeId, NodeId)> = rows.into_iter().zip(columns).collect();
             Graph::from_entries(n_nodes, &entries, &weights, options.symmetrize)?
         }
@@ -87,12 +86,12 @@ pub(super) fn write(file: &mut (impl Write + Seek), graph: &Graph<'_>) -> io::Re
         fill(&mut writer)?;
         writer.flush()
     };
-    let n_entries = graph.neighbors().len();
+    let n_entries = graph.columns().len();
     let (n_nodes, entries) = (graph.n_nodes() as i64, format!("({n_entries},)"));
     // scipy wants both index arrays of one type.
     let narrow = i32::try_from(n_entries).is_ok() && i32::try_from(n_nodes).is_ok();
     entry("indices", &mut |writer| {
-        let nodes = graph.neighbors().iter();
+        let nodes = graph.columns().iter();
         if narrow {
             npy::write(writer, "<i4", &entries, nodes.map(|node| node.to_le_bytes()))
         } else {

@@ -80,11 +80,11 @@ pub(super) struct Lines<'a> {
     /// Bytes taken from the file so far, before unpacking.
     taken: Rc<Cell<u64>>,
     progress: Progress,
-    observe: Observer<'a>,
+    observe: Option<Observer<'a>>,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn open(path: &Path, observe: Observer<'a>) -> Result<Self> {
+    pub(super) fn open(path: &Path, observe: Option<Observer<'a>>) -> Result<Self> {
         let file = super::open(path)?;
         let size = file.metadata().map_or(0, |data| data.len());
         let taken = Rc::new(Cell::new(0));
@@ -95,10 +95,10 @@ impl<'a> Lines<'a> {
         Ok(Self { reader, line: Vec::new(), number: 0, taken, progress, observe })
     }
 
-    pub(super) fn of_bytes(bytes: &'a [u8], observe: Observer<'a>) -> Self {
+    pub(super) fn of_bytes(bytes: &'a [u8]) -> Self {
         let progress = Progress::new(Stage::Read, bytes.len() as u64);
         let taken = Rc::new(Cell::new(0));
-        Self { reader: Box::new(bytes), line: Vec::new(), number: 0, taken, progress, observe }
+        Self { reader: Box::new(bytes), line: Vec::new(), number: 0, taken, progress, observe: None }
     }
 
     /// The next line without its end, and its number; `None` after the last.
@@ -111,16 +111,17 @@ impl<'a> Lines<'a> {
         self.number += 1;
         if self.number.is_multiple_of(LINES_PER_REPORT) {
             self.progress.done = self.taken.get();
-            if (self.observe)(&self.progress).is_break() {
+            if self.observe.as_mut().is_some_and(|observe| observe(&self.progress).is_break()) {
                 return Err(Error::Cancelled);
             }
+        }
+        // A byte order mark is no part of the text.
+        if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
+            self.line.drain(..3);
         }
         let mut line = self.line.as_slice();
         line = line.strip_suffix(b"\n").unwrap_or(line);
         line = line.strip_suffix(b"\r").unwrap_or(line);
-        if self.number == 1 {
-            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        }
         match std::str::from_utf8(line) {
             Ok(text) if !text.contains('\0') => Ok(Some((self.number, text))),
             _ => Err(Error::in_file(
@@ -142,11 +143,7 @@ impl<'a> Lines<'a> {
                 }
             };
             if !skip {
-                let mut line = self.line.as_slice();
-                if self.number == 1 {
-                    line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-                }
-                let line = std::str::from_utf8(line).expect("checked when it was read");
+                let line = std::str::from_utf8(&self.line).expect("checked when it was read");
                 return Ok(Some((self.number, line.trim())));
             }
         }

@@ -10,8 +10,8 @@ use super::{Label, UNLABELLED};
 use crate::disjoint::DisjointSets;
 use crate::error::{Error, Result};
 
-/// Largest table an optimal assignment is computed for: beyond it the cubic cost is out of reach.
-const MAX_ASSIGNMENT_CELLS: usize = 4096 * 4096;
+/// Steps of the largest optimal assignment that is computed: rows x rows x columns, a few seconds.
+const MOST_STEPS: f64 = 4e9;
 
 /// What mutual information is divided by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,6 +29,7 @@ pub enum NmiNormalization {
 
 /// How well found labels agree with true ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Agreement {
     /// Share of nodes that agree under the best one-to-one naming of clusters; `None` when there are
     /// too many clusters to find it (thousands that overlap with thousands).
@@ -83,7 +84,7 @@ impl Contingency {
     /// Counts the pairs of labels; a node labelled -1 in either is skipped.
     ///
     /// # Errors
-    /// When the two labellings differ in length.
+    /// When the two labellings differ in length, or a label is below -1.
     pub fn new(found: &[Label], truth: &[Label]) -> Result<Self> {
         if found.len() != truth.len() {
             return Err(Error::labels(format!(
@@ -91,6 +92,9 @@ impl Contingency {
                 found.len(),
                 truth.len()
             )));
+        }
+        if let Some(label) = found.iter().chain(truth).find(|&&label| label < UNLABELLED) {
+            return Err(Error::labels(format!("a label is {label}; labels are 0 or above, -1 for none")));
         }
         let mut table =
             Self { cells: BTreeMap::new(), found_sizes: Vec::new(), true_sizes: Vec::new(), n_nodes: 0 };
@@ -194,7 +198,7 @@ impl Block {
         }
         // The solver wants no more rows than columns.
         let (short, long) = (rows.len().min(columns.len()), rows.len().max(columns.len()));
-        if short * long > MAX_ASSIGNMENT_CELLS {
+        if short as f64 * short as f64 * long as f64 > MOST_STEPS {
             return None;
         }
         let mut weights = Matrix::new(short, long, 0i64);

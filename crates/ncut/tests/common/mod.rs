@@ -61,7 +61,19 @@ fn with_weights(
 
 /// A graph and a labelling of it, with no regard to its edges.
 pub(crate) fn labelled(max_nodes: usize) -> impl Strategy<Value = (Sketch, Vec<u32>, usize)> {
-    (sketches(max_nodes), 1..6usize).prop_flat_map(|(sketch, k)| {
+    labels_for(sketches(max_nodes))
+}
+
+/// The same with weights over thirty decades.
+pub(crate) fn labelled_with_wild_weights(
+    max_nodes: usize,
+) -> impl Strategy<Value = (Sketch, Vec<u32>, usize)> {
+    labels_for(with_weights(max_nodes, (-20.0..10.0f64).prop_map(|exponent| 10f64.powf(exponent))))
+}
+
+fn labels_for(sketches: impl Strategy<Value = Sketch>) -> impl Strategy<Value = (Sketch, Vec<u32>, usize)> {
+    (sketches, 1..6usize).prop_flat_map(|(sketch, k)| {
+        let k = k.min(sketch.n_nodes);
         let labels = prop::collection::vec(0..k as u32, sketch.n_nodes);
         (Just(sketch), labels, Just(k))
     })
