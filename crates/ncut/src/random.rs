@@ -29,16 +29,6 @@ impl Random {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u32
     }
 
-    /// `count` different numbers below `bound`, in random order.
-    pub(crate) fn sample(&mut self, bound: usize, count: usize) -> Vec<u32> {
-        let mut numbers: Vec<u32> = (0..bound as u32).collect();
-        for place in 0..count {
-            numbers.swap(place, place + self.below((bound - place) as u32) as usize);
-        }
-        numbers.truncate(count);
-        numbers
-    }
-
     /// Standard normal (Box-Muller).
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();

@@ -1,31 +1,34 @@
-//! Approximate nearest neighbours for many points: each cell of a k-means partition searches the cells around
-//! it.
+//! Approximate nearest neighbours for many points: random trees make a start, and neighbours of neighbours improve
+//! it (NN-descent; Dong, Moses and Li, 2011).
 //!
-//! Written here rather than taken from a crate for three reasons: the result is the same for any number of
-//! threads and on any machine, because every decision rests on direct differences; nearly all work is the same
-//! matrix product as in the exact search; and points that are no neighbours of their cell's surroundings are
-//! caught by a second step that asks the neighbours' neighbours.
+//! Written here rather than taken from a crate because the result must be the same for any number of threads and
+//! on any machine. Distances are summed in a fixed order, whatever the width of the machine's registers. Work is
+//! done in fixed portions against a snapshot, and what a portion finds is added to the lists in the end: a list
+//! keeps the nearest of all it was offered, so the order of the offers makes no difference.
 
 use std::ops::ControlFlow;
-use std::sync::atomic::AtomicUsize;
 
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
-use super::exact::{self, Center, Nearest, Search, Targets, take_nearest};
-use super::points::{Metric, Points, Space};
+use super::exact::{Nearest, take_nearest};
+use super::points::Space;
 use crate::graph::NodeId;
 use crate::random::Random;
 
-/// Points of a cell, about.
-const CELL_SIZE: usize = 256;
-/// Cells that a cell searches, itself included.
-const N_PROBES: usize = 20;
-/// Rounds of k-means on the sample.
-const N_ROUNDS: usize = 4;
-/// Points of the sample for each cell.
-const SAMPLE_PER_CELL: usize = 24;
-/// Neighbours that are asked for theirs.
-const N_ASKED: usize = 8;
+/// Points of a leaf at most, for each neighbour searched.
+const LEAF_PER_NEIGHBOR: usize = 4;
+/// Neighbours a list has room for beyond those searched.
+const SPARE: usize = 6;
+/// Neighbours of a point that are introduced to each other in a round, new ones and old ones.
+const MOST_INTRODUCED: usize = 20;
+/// Points whose neighbours are introduced before the lists are updated.
+const PORTION: usize = 1 << 14;
+/// Rounds at most, and the share of list places that must change for another one.
+const MOST_ROUNDS: usize = 12;
+const LEAST_CHANGE: f64 = 0.001;
+/// Parts of the points that are updated side by side.
+const N_PARTS: usize = 64;
 
 /// Searches for all points of `space`.
 pub(super) fn nearest(
@@ -36,215 +39,427 @@ pub(super) fn nearest(
     report: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> ControlFlow<(), Vec<Nearest>> {
     let n_points = space.count();
-    let cells = Cells::new(space, seed, report)?;
-    let center = Center::new(space);
-    let search = Search { queries: space, targets: space, n_neighbors, skip_own };
-    let coarse_fails = AtomicUsize::new(0);
-    let mut found: Vec<Nearest> = vec![Vec::new(); n_points];
-    let batch = 8 * rayon::current_num_threads().max(1);
-    let mut n_done = 0;
-    for first in (0..cells.count()).step_by(batch) {
-        report(n_done)?;
-        let searched: Vec<(usize, Vec<Nearest>)> = (first..(first + batch).min(cells.count()))
-            .into_par_iter()
-            .map(|cell| {
-                let targets = cells.around(cell, n_neighbors + 1);
-                let members = cells.members(cell);
-                (
-                    cell,
-                    exact::nearest_of_block(
-                        &search,
-                        &center,
-                        members,
-                        Targets::Some(&targets),
-                        &coarse_fails,
-                    ),
-                )
-            })
-            .collect();
-        for (cell, nearest) in searched {
-            n_done += nearest.len();
-            for (&point, nearest) in cells.members(cell).iter().zip(nearest) {
-                found[point as usize] = nearest;
-            }
+    let rows = Rows::new(space);
+    let mut lists = Lists::new(n_points, n_neighbors + SPARE);
+    let n_trees = 4 + (n_points.isqrt() / 40).min(12);
+    // Half of the way is the trees, the other half the rounds, of which few are needed.
+    for tree in 0..n_trees {
+        report(n_points * tree / (2 * n_trees))?;
+        lists.join_leaves(&rows, leaves(&rows, LEAF_PER_NEIGHBOR * n_neighbors, seed, tree));
+    }
+    for round in 0..MOST_ROUNDS {
+        report(n_points / 2 + n_points * round / (2 * MOST_ROUNDS))?;
+        let n_changes = lists.introduce_neighbors(&rows, seed, round, report)?;
+        if (n_changes as f64) < LEAST_CHANGE * (n_points * n_neighbors) as f64 {
+            break;
         }
     }
-    report(n_done)?;
-    ControlFlow::Continue(ask_neighbors(space, &found, n_neighbors, skip_own, &cells))
+    report(n_points)?;
+    let measured = |(point, list): (usize, Vec<Entry>)| {
+        let mut found = Vec::with_capacity(list.len() + 1);
+        let own = (!skip_own).then_some(point as NodeId);
+        let ids = list.iter().map(|entry| entry.id).chain(own);
+        space.squared_distances(point, space, ids, &mut found);
+        take_nearest(&mut found, n_neighbors);
+        found
+    };
+    ControlFlow::Continue(lists.of_point.into_par_iter().enumerate().map(measured).collect())
 }
 
-/// Every point asks its nearest neighbours, and those that count it among theirs, for their neighbours.
-fn ask_neighbors(
-    space: &Space<'_>,
-    found: &[Nearest],
-    n_neighbors: usize,
-    skip_own: bool,
-    cells: &Cells,
-) -> Vec<Nearest> {
-    let mut asked_by: Vec<Vec<NodeId>> = vec![Vec::new(); found.len()];
-    for (point, nearest) in found.iter().enumerate() {
-        for &(_, other) in nearest.iter().take(N_ASKED) {
-            if asked_by[other as usize].len() < N_ASKED {
-                asked_by[other as usize].push(point as NodeId);
+/// Lanes of a sum, and coordinates after which it is looked at.
+const LANES: usize = 32;
+const STRIDE: usize = 256;
+
+/// The points in 32 bits, each filled up with zeros to a whole number of lanes.
+struct Rows {
+    values: Vec<f32>,
+    width: usize,
+    count: usize,
+    arch: pulp::Arch,
+}
+
+impl Rows {
+    fn new(space: &Space<'_>) -> Self {
+        let width = space.n_features().next_multiple_of(LANES);
+        let origin = vec![0.0; space.n_features()];
+        // To at most 1, so that no square overflows.
+        let scale = 1.0 / space.largest().max(f64::MIN_POSITIVE);
+        let mut values = Vec::with_capacity(space.count() * width);
+        for point in 0..space.count() {
+            space.centered_into(point, &origin, |value| (value * scale) as f32, &mut values);
+            values.resize((point + 1) * width, 0.0);
+        }
+        Self { values, width, count: space.count(), arch: space.arch() }
+    }
+
+    #[inline(always)]
+    fn row(&self, point: NodeId) -> &[f32] {
+        &self.values[point as usize * self.width..][..self.width]
+    }
+}
+
+/// Squared distance of two rows, or any number above `limit` if it is above `limit`.
+#[inline(always)]
+fn squared_within<S: Simd>(simd: S, a: &[f32], b: &[f32], limit: f32) -> f32 {
+    let mut sums = [simd.splat_f32s(0.0); LANES];
+    for (a, b) in a.chunks(STRIDE).zip(b.chunks(STRIDE)) {
+        add_up(simd, &mut sums, a, b, |a, b| {
+            let difference = simd.sub_f32s(a, b);
+            simd.mul_f32s(difference, difference)
+        });
+        let total = total::<S>(&sums);
+        if total > limit {
+            return total;
+        }
+    }
+    total::<S>(&sums)
+}
+
+#[inline(always)]
+fn dot<S: Simd>(simd: S, a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [simd.splat_f32s(0.0); LANES];
+    add_up(simd, &mut sums, a, b, |a, b| simd.mul_f32s(a, b));
+    total::<S>(&sums)
+}
+
+/// Adds terms to as many registers as make up the lanes: coordinate `i` goes to lane `i % LANES`, whatever the
+/// width of a register.
+#[inline(always)]
+fn add_up<S: Simd>(
+    simd: S,
+    sums: &mut [S::f32s; LANES],
+    a: &[f32],
+    b: &[f32],
+    term: impl Fn(S::f32s, S::f32s) -> S::f32s,
+) {
+    let n_registers = LANES / S::F32_LANES;
+    let (a, b) = (S::as_simd_f32s(a).0, S::as_simd_f32s(b).0);
+    for (a, b) in a.chunks_exact(n_registers).zip(b.chunks_exact(n_registers)) {
+        for register in 0..n_registers {
+            sums[register] = simd.add_f32s(sums[register], term(a[register], b[register]));
+        }
+    }
+}
+
+/// The lanes added up half by half.
+#[inline(always)]
+fn total<S: Simd>(sums: &[S::f32s; LANES]) -> f32 {
+    let lanes: &[f32] = pulp::bytemuck::cast_slice(&sums[..LANES / S::F32_LANES]);
+    let sixteen: [f32; 16] = std::array::from_fn(|lane| lanes[lane] + lanes[lane + 16]);
+    let eight: [f32; 8] = std::array::from_fn(|lane| sixteen[lane] + sixteen[lane + 8]);
+    let four: [f32; 4] = std::array::from_fn(|lane| eight[lane] + eight[lane + 4]);
+    (four[0] + four[2]) + (four[1] + four[3])
+}
+
+/// The leaves of a random tree: each split is the plane in the middle between two random points.
+fn leaves(rows: &Rows, leaf_size: usize, seed: u64, tree: usize) -> Vec<Vec<NodeId>> {
+    let mut open: Vec<(Vec<NodeId>, u64)> =
+        vec![((0..rows.count as NodeId).collect(), mix(seed, tree as u64))];
+    let mut leaves = Vec::new();
+    // Level by level, all splits of a level side by side.
+    while !open.is_empty() {
+        let split: Vec<Split> =
+            open.into_par_iter().map(|(ids, seed)| split(rows, ids, leaf_size, seed)).collect();
+        open = Vec::new();
+        for split in split {
+            match split {
+                Split::Leaf(ids) => leaves.push(ids),
+                Split::Two(halves) => open.extend(halves),
             }
         }
     }
-    let improve = |seen: &mut Vec<NodeId>, point: NodeId| -> Nearest {
-        let known = &found[point as usize];
-        // A point is seen in this turn when its mark is the turn's: one more than the point's number.
-        let turn = point + 1;
-        for &(_, other) in known {
-            seen[other as usize] = turn;
+    leaves
+}
+
+enum Split {
+    Leaf(Vec<NodeId>),
+    Two([(Vec<NodeId>, u64); 2]),
+}
+
+fn split(rows: &Rows, ids: Vec<NodeId>, leaf_size: usize, seed: u64) -> Split {
+    if ids.len() <= leaf_size.max(2) {
+        return Split::Leaf(ids);
+    }
+    let mut random = Random::new(seed);
+    let first = random.below(ids.len() as u32) as usize;
+    let second = (first + 1 + random.below(ids.len() as u32 - 1) as usize) % ids.len();
+    let (a, b) = (ids[first], ids[second]);
+    let (mut left, mut right) = rows.arch.dispatch(Divide { rows, ids: &ids, a, b });
+    // Duplicates cannot be told apart by a plane; nor does a plane help that leaves nearly all on one side.
+    if left.len().min(right.len()) * 20 < ids.len() {
+        (left, right) = ids.iter().partition(|&&id| mix(seed, u64::from(id)) & 1 == 0);
+        if left.is_empty() || right.is_empty() {
+            return Split::Leaf(ids);
         }
-        if skip_own {
-            seen[point as usize] = turn;
+    }
+    Split::Two([(left, mix(seed, 1)), (right, mix(seed, 2))])
+}
+
+/// Divides points by the plane in the middle between two of them.
+struct Divide<'d> {
+    rows: &'d Rows,
+    ids: &'d [NodeId],
+    a: NodeId,
+    b: NodeId,
+}
+
+// Work for the widest registers there are is a struct, because only so is all of it sure to be compiled for them.
+impl WithSimd for Divide<'_> {
+    type Output = (Vec<NodeId>, Vec<NodeId>);
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let (a, b) = (self.rows.row(self.a), self.rows.row(self.b));
+        let normal: Vec<f32> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+        let middle: Vec<f32> = a.iter().zip(b).map(|(a, b)| 0.5 * (a + b)).collect();
+        let offset = dot(simd, &normal, &middle);
+        let (mut left, mut right) = (Vec::new(), Vec::new());
+        for &id in self.ids {
+            if dot(simd, &normal, self.rows.row(id)) > offset {
+                left.push(id);
+            } else {
+                right.push(id);
+            }
         }
-        let mut candidates = Vec::new();
-        let asked = known.iter().take(N_ASKED).map(|&(_, other)| other);
-        for other in asked.chain(asked_by[point as usize].iter().copied()) {
-            for &(_, candidate) in &found[other as usize] {
-                if seen[candidate as usize] != turn {
-                    seen[candidate as usize] = turn;
-                    candidates.push(candidate);
+        (left, right)
+    }
+}
+
+/// A hash of two numbers.
+fn mix(a: u64, b: u64) -> u64 {
+    Random::new(a ^ b.wrapping_mul(0xd6e8_feb8_6659_fd93)).next()
+}
+
+/// A neighbour in a list.
+#[derive(Clone, Copy, PartialEq)]
+struct Entry {
+    squared: f32,
+    id: NodeId,
+    /// Not introduced to the others yet.
+    is_new: bool,
+}
+
+/// The nearest neighbours found so far of every point, nearest first.
+struct Lists {
+    of_point: Vec<Vec<Entry>>,
+    room: usize,
+}
+
+/// Adds a neighbour if there is none nearer to take its place; tells whether the list changed.
+fn add(list: &mut Vec<Entry>, room: usize, squared: f32, id: NodeId) -> bool {
+    let before = |entry: &Entry| entry.squared < squared || (entry.squared == squared && entry.id < id);
+    if list.len() == room && list.last().is_some_and(before) {
+        return false;
+    }
+    let place = list.partition_point(before);
+    // The same neighbour has the same distance, so it can only be here.
+    if list.get(place).is_some_and(|entry| entry.id == id) {
+        return false;
+    }
+    if list.len() == room {
+        list.pop();
+    }
+    list.insert(place, Entry { squared, id, is_new: true });
+    true
+}
+
+fn farthest(list: &[Entry], room: usize) -> f32 {
+    if list.len() < room { f32::INFINITY } else { list.last().map_or(f32::INFINITY, |last| last.squared) }
+}
+
+impl Lists {
+    fn new(n_points: usize, room: usize) -> Self {
+        Self { of_point: vec![Vec::new(); n_points], room: room.min(n_points.saturating_sub(1)) }
+    }
+
+    /// Introduces all points of a leaf to each other. Leaves have no point in common, so all go side by side.
+    fn join_leaves(&mut self, rows: &Rows, leaves: Vec<Vec<NodeId>>) {
+        let room = self.room;
+        let taken: Vec<(Vec<NodeId>, Vec<Vec<Entry>>)> = leaves
+            .into_iter()
+            .map(|ids| {
+                let lists = ids.iter().map(|&id| std::mem::take(&mut self.of_point[id as usize])).collect();
+                (ids, lists)
+            })
+            .collect();
+        let joined: Vec<(Vec<NodeId>, Vec<Vec<Entry>>)> = taken
+            .into_par_iter()
+            .map(|(ids, mut lists)| {
+                rows.arch.dispatch(JoinLeaf { rows, ids: &ids, lists: &mut lists, room });
+                (ids, lists)
+            })
+            .collect();
+        for (ids, lists) in joined {
+            for (id, list) in ids.into_iter().zip(lists) {
+                self.of_point[id as usize] = list;
+            }
+        }
+    }
+
+    /// One round: the neighbours of each point are introduced to each other. Returns how often a list changed.
+    fn introduce_neighbors(
+        &mut self,
+        rows: &Rows,
+        seed: u64,
+        round: usize,
+        report: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> ControlFlow<(), usize> {
+        let guests = self.invite(mix(seed, round as u64 + 1000));
+        let mut n_changes = 0;
+        let n_points = rows.count;
+        for first in (0..n_points).step_by(PORTION) {
+            report(n_points / 2 + n_points * round / (2 * MOST_ROUNDS))?;
+            let limits: Vec<f32> = self.of_point.par_iter().map(|list| farthest(list, self.room)).collect();
+            let portion = &guests[first..(first + PORTION).min(n_points)];
+            let offers = portion.par_chunks(256).map(|guests| {
+                let mut offers: Vec<Vec<Offer>> = vec![Vec::new(); N_PARTS];
+                rows.arch.dispatch(Introduce { rows, guests, limits: &limits, offers: &mut offers });
+                offers
+            });
+            let offers: Vec<Vec<Vec<Offer>>> = offers.collect();
+            n_changes += self.accept(&offers);
+        }
+        ControlFlow::Continue(n_changes)
+    }
+
+    /// For every point, those of its neighbours, in either direction, that are introduced this round: chosen by
+    /// lot where there are too many. A neighbour that is chosen is new no longer.
+    fn invite(&mut self, seed: u64) -> Vec<Guests> {
+        let n_points = self.of_point.len();
+        let mut starts = vec![0usize; n_points + 1];
+        for entry in self.of_point.iter().flatten() {
+            starts[entry.id as usize + 1] += 1;
+        }
+        for point in 0..n_points {
+            starts[point + 1] += starts[point];
+        }
+        let mut free = starts.clone();
+        let mut backward = vec![(0 as NodeId, false); starts[n_points]];
+        for (point, list) in self.of_point.iter().enumerate() {
+            for entry in list {
+                backward[free[entry.id as usize]] = (point as NodeId, entry.is_new);
+                free[entry.id as usize] += 1;
+            }
+        }
+        let choose = |point: usize, list: &mut Vec<Entry>| -> Guests {
+            let lot = |other: NodeId| {
+                let (low, high) = ((point as u64).min(other.into()), (point as u64).max(other.into()));
+                mix(seed, low << 32 | high)
+            };
+            let forward = list.iter().map(|entry| (entry.id, entry.is_new));
+            let all: Vec<(NodeId, bool)> =
+                forward.chain(backward[starts[point]..starts[point + 1]].iter().copied()).collect();
+            let drawn = |wanted: bool| {
+                let mut drawn: Vec<(u64, NodeId)> = all
+                    .iter()
+                    .filter(|guest| guest.1 == wanted)
+                    .map(|guest| (lot(guest.0), guest.0))
+                    .collect();
+                drawn.sort_unstable();
+                drawn.dedup();
+                drawn.truncate(MOST_INTRODUCED);
+                drawn.into_iter().map(|(_, id)| id).collect::<Vec<NodeId>>()
+            };
+            let guests = Guests { new: drawn(true), old: drawn(false) };
+            for entry in list.iter_mut().filter(|entry| entry.is_new) {
+                entry.is_new = !guests.new.contains(&entry.id);
+            }
+            guests
+        };
+        self.of_point.par_iter_mut().enumerate().map(|(point, list)| choose(point, list)).collect()
+    }
+
+    /// Adds what was found to the lists, each part of the points by itself.
+    fn accept(&mut self, offers: &[Vec<Vec<Offer>>]) -> usize {
+        let room = self.room;
+        let part_size = self.of_point.len().div_ceil(N_PARTS);
+        let parts = self.of_point.par_chunks_mut(part_size).enumerate().map(|(part, lists)| {
+            let mut n_changes = 0;
+            for offer in offers.iter().flat_map(|offers| &offers[part]) {
+                let list = &mut lists[offer.to as usize - part * part_size];
+                n_changes += usize::from(add(list, room, offer.squared, offer.of));
+            }
+            n_changes
+        });
+        parts.sum()
+    }
+}
+
+/// Neighbours of a point that are to meet.
+struct Guests {
+    new: Vec<NodeId>,
+    old: Vec<NodeId>,
+}
+
+/// `of` may be a neighbour of `to`.
+#[derive(Clone, Copy)]
+struct Offer {
+    to: NodeId,
+    of: NodeId,
+    squared: f32,
+}
+
+/// Introduces all points of a leaf to each other.
+struct JoinLeaf<'j> {
+    rows: &'j Rows,
+    ids: &'j [NodeId],
+    lists: &'j mut [Vec<Entry>],
+    room: usize,
+}
+
+impl WithSimd for JoinLeaf<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { rows, ids, lists, room } = self;
+        let mut limits: Vec<f32> = lists.iter().map(|list| farthest(list, room)).collect();
+        for a in 0..ids.len() {
+            for b in 0..a {
+                let limit = limits[a].max(limits[b]);
+                let squared = squared_within(simd, rows.row(ids[a]), rows.row(ids[b]), limit);
+                if squared <= limit {
+                    add(&mut lists[a], room, squared, ids[b]);
+                    add(&mut lists[b], room, squared, ids[a]);
+                    limits[a] = farthest(&lists[a], room);
+                    limits[b] = farthest(&lists[b], room);
                 }
             }
         }
-        let mut measured = Vec::new();
-        space.squared_distances(point as usize, space, candidates.into_iter(), &mut measured);
-        measured.extend_from_slice(known);
-        take_nearest(&mut measured, n_neighbors);
-        measured
-    };
-    // Cell by cell, because points of a cell have their neighbours in common: they stay in the cache.
-    let improved: Vec<(NodeId, Nearest)> = (0..cells.count())
-        .into_par_iter()
-        // Few pieces, because each needs marks for all points.
-        .with_min_len(cells.count().div_ceil(8 * rayon::current_num_threads().max(1)))
-        .map_init(
-            || vec![0; found.len()],
-            |seen, cell| {
-                let members = cells.members(cell).iter();
-                members.map(|&point| (point, improve(seen, point))).collect::<Vec<_>>()
-            },
-        )
-        .flatten_iter()
-        .collect();
-    let mut result: Vec<Nearest> = vec![Vec::new(); found.len()];
-    for (point, nearest) in improved {
-        result[point as usize] = nearest;
     }
-    result
 }
 
-/// A partition of the points into cells of bounded size.
-struct Cells {
-    members: Vec<Vec<NodeId>>,
-    /// For each cell the cells around it, nearest first, itself included.
-    around: Vec<Vec<u32>>,
+/// Measures all pairs of guests of which one at least is new.
+struct Introduce<'i> {
+    rows: &'i Rows,
+    guests: &'i [Guests],
+    limits: &'i [f32],
+    offers: &'i mut [Vec<Offer>],
 }
 
-impl Cells {
-    fn new(
-        space: &Space<'_>,
-        seed: u64,
-        report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> ControlFlow<(), Self> {
-        let n_points = space.count();
-        let n_cells = (n_points / CELL_SIZE).min(4 * n_points.isqrt()).max(1);
-        let mut random = Random::new(seed);
-        let sample = random.sample(n_points, (SAMPLE_PER_CELL * n_cells).min(n_points));
-        let mut centroids: Vec<f64> =
-            sample[..n_cells].iter().flat_map(|&point| space.coordinates(point as usize)).collect();
-        for _ in 0..N_ROUNDS {
-            let assigned = assign(space, &sample, &centroids, 1, report)?;
-            centroids = means(space, &sample, &assigned, &centroids);
-        }
-        let everyone: Vec<NodeId> = (0..n_points as NodeId).collect();
-        let assigned = assign(space, &everyone, &centroids, 1, report)?;
+impl WithSimd for Introduce<'_> {
+    type Output = ();
 
-        let mut members: Vec<Vec<NodeId>> = vec![Vec::new(); n_cells];
-        for (point, cell) in assigned.iter().enumerate() {
-            members[cell[0].1 as usize].push(point as NodeId);
-        }
-        // Duplicates can crowd a cell: cut it, so that no search is larger than planned.
-        let largest = 4 * n_points.div_ceil(n_cells);
-        let n_features = space.n_features();
-        let mut cut_members = Vec::new();
-        let mut cut_centroids = Vec::new();
-        for (cell, members) in members.into_iter().enumerate() {
-            for part in members.chunks(largest) {
-                cut_members.push(part.to_vec());
-                cut_centroids.extend_from_slice(&centroids[cell * n_features..][..n_features]);
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Self { rows, guests, limits, offers } = self;
+        let part_size = rows.count.div_ceil(N_PARTS);
+        for Guests { new, old } in guests {
+            for (place, &a) in new.iter().enumerate() {
+                let limit_a = limits[a as usize];
+                for others in [&new[..place], old] {
+                    for &b in others {
+                        let limit_b = limits[b as usize];
+                        let squared = squared_within(simd, rows.row(a), rows.row(b), limit_a.max(limit_b));
+                        if squared <= limit_a && a != b {
+                            offers[a as usize / part_size].push(Offer { to: a, of: b, squared });
+                        }
+                        if squared <= limit_b && a != b {
+                            offers[b as usize / part_size].push(Offer { to: b, of: a, squared });
+                        }
+                    }
+                }
             }
         }
-        let points = Points::new(&cut_centroids, n_features).expect("means of good points");
-        let centroids = Space::new(points, Metric::Euclidean);
-        let cells: Vec<NodeId> = (0..cut_members.len() as NodeId).collect();
-        let n_neighbors = N_PROBES.min(cells.len());
-        let search = Search { queries: &centroids, targets: &centroids, n_neighbors, skip_own: false };
-        let nearest = exact::nearest(&search, &cells, &mut |_| ControlFlow::Continue(()))?;
-        let around = nearest.into_iter().enumerate().map(|(cell, nearest)| {
-            let mut cells: Vec<u32> = nearest.into_iter().map(|(_, cell)| cell).collect();
-            // Among cells with the same centroid it may be missing.
-            if !cells.contains(&(cell as u32)) {
-                cells.insert(0, cell as u32);
-            }
-            cells
-        });
-        ControlFlow::Continue(Self { around: around.collect(), members: cut_members })
     }
-
-    fn count(&self) -> usize {
-        self.members.len()
-    }
-
-    fn members(&self, cell: usize) -> &[NodeId] {
-        &self.members[cell]
-    }
-
-    /// All points of the cells around a cell, ascending; at least `n_least` of them, while there are.
-    fn around(&self, cell: usize, n_least: usize) -> Vec<NodeId> {
-        let mut points: Vec<NodeId> = self.around[cell]
-            .iter()
-            .flat_map(|&other| self.members[other as usize].iter().copied())
-            .collect();
-        if points.len() < n_least {
-            points = self.members.concat();
-        }
-        points.sort_unstable();
-        points
-    }
-}
-
-/// The nearest centroids of some points.
-fn assign(
-    space: &Space<'_>,
-    points: &[NodeId],
-    centroids: &[f64],
-    n_nearest: usize,
-    report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-) -> ControlFlow<(), Vec<Nearest>> {
-    let centroids = Points::new(centroids, space.n_features()).expect("means of good points");
-    let centroids = Space::new(centroids, Metric::Euclidean);
-    let search = Search { queries: space, targets: &centroids, n_neighbors: n_nearest, skip_own: false };
-    exact::nearest(&search, points, &mut |_| report(0))
-}
-
-/// The means of the points assigned to each centroid; one that has none stays where it is.
-fn means(space: &Space<'_>, points: &[NodeId], assigned: &[Nearest], centroids: &[f64]) -> Vec<f64> {
-    let n_features = space.n_features();
-    let mut sums = vec![0.0; centroids.len()];
-    let mut counts = vec![0.0; centroids.len() / n_features];
-    for (&point, nearest) in points.iter().zip(assigned) {
-        let cell = nearest[0].1 as usize;
-        counts[cell] += 1.0;
-        for (sum, value) in sums[cell * n_features..].iter_mut().zip(space.coordinates(point as usize)) {
-            *sum += value;
-        }
-    }
-    for (place, sum) in sums.iter_mut().enumerate() {
-        let count = counts[place / n_features];
-        *sum = if count > 0.0 { *sum / count } else { centroids[place] };
-    }
-    sums
 }

@@ -128,11 +128,10 @@ impl NeighborSearch {
             observe(&progress)
         };
         let found = if self.is_exact(points) {
-            let everyone: Vec<NodeId> = (0..n_points as NodeId).collect();
             let skip_own = own == Own::Skip;
             let search =
                 exact::Search { queries: &space, targets: &space, n_neighbors: n_searched, skip_own };
-            exact::nearest(&search, &everyone, &mut report)
+            exact::nearest_of_all(&search, &mut report)
         } else {
             approximate::nearest(&space, n_searched, own == Own::Skip, self.seed, &mut report)
         };

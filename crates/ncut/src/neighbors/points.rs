@@ -188,6 +188,25 @@ impl<'a> Space<'a> {
         (first..first + self.n_features()).map(move |place| scale * self.points.values.at(place))
     }
 
+    pub(super) fn arch(&self) -> pulp::Arch {
+        self.arch
+    }
+
+    /// Appends a point's coordinates less those of `center` to `row`, and returns the sum of their squares.
+    pub(super) fn centered_into<F>(
+        &self,
+        point: usize,
+        center: &[f64],
+        round: impl Fn(f64) -> F,
+        row: &mut Vec<F>,
+    ) -> f64 {
+        let (range, scale) = (point * self.n_features()..(point + 1) * self.n_features(), self.scale(point));
+        match self.points.values {
+            Values::F32(values) => centered(&values[range], scale, center, round, row),
+            Values::F64(values) => centered(&values[range], scale, center, round, row),
+        }
+    }
+
     /// Squared distances from a point of this space to points of `other`, by direct differences.
     pub(super) fn squared_distances(
         &self,
@@ -196,47 +215,72 @@ impl<'a> Space<'a> {
         to: impl Iterator<Item = NodeId>,
         found: &mut Vec<(f64, NodeId)>,
     ) {
-        let d = self.n_features();
-        let row = from * d..(from + 1) * d;
-        let scale = self.scale(from);
         found.clear();
-        self.arch.dispatch(|| match (self.points.values, other.points.values) {
-            (Values::F64(a), Values::F64(b)) => {
-                let a = &a[row];
-                if self.scales.is_none() && other.scales.is_none() {
-                    found.extend(to.map(|to| (between(a, &b[to as usize * d..][..d]), to)));
-                } else {
-                    let b = |to: NodeId| (&b[to as usize * d..][..d], other.scale(to as usize));
-                    found.extend(to.map(|to| (scaled(a, scale, b(to).0, b(to).1), to)));
-                }
-            }
-            (Values::F32(a), Values::F32(b)) => {
-                let a = &a[row];
-                let b = |to: NodeId| (&b[to as usize * d..][..d], other.scale(to as usize));
-                found.extend(to.map(|to| (scaled(a, scale, b(to).0, b(to).1), to)));
-            }
-            (Values::F32(a), Values::F64(b)) => {
-                let b = |to: NodeId| (&b[to as usize * d..][..d], other.scale(to as usize));
-                found.extend(to.map(|to| (scaled(&a[row.clone()], scale, b(to).0, b(to).1), to)));
-            }
-            (Values::F64(a), Values::F32(b)) => {
-                let b = |to: NodeId| (&b[to as usize * d..][..d], other.scale(to as usize));
-                found.extend(to.map(|to| (scaled(&a[row.clone()], scale, b(to).0, b(to).1), to)));
-            }
-        });
+        match (self.points.values, other.points.values) {
+            (Values::F64(a), Values::F64(b)) => self.measure(a, from, other, b, to, found),
+            (Values::F32(a), Values::F32(b)) => self.measure(a, from, other, b, to, found),
+            (Values::F32(a), Values::F64(b)) => self.measure(a, from, other, b, to, found),
+            (Values::F64(a), Values::F32(b)) => self.measure(a, from, other, b, to, found),
+        }
+    }
+
+    fn measure<A: Copy + Into<f64>, B: Copy + Into<f64>>(
+        &self,
+        a: &[A],
+        from: usize,
+        other: &Space<'_>,
+        b: &[B],
+        to: impl Iterator<Item = NodeId>,
+        found: &mut Vec<(f64, NodeId)>,
+    ) {
+        let d = self.n_features();
+        let (a, a_scale) = (&a[from * d..][..d], self.scale(from));
+        for to in to {
+            let (b, b_scale) = (&b[to as usize * d..][..d], other.scale(to as usize));
+            found.push((self.arch.dispatch(SquaredDistance { a, a_scale, b, b_scale }), to));
+        }
+    }
+}
+
+/// Squared distance of two scaled rows. Work for the widest registers there are is a struct, because only so is
+/// all of it sure to be compiled for them.
+struct SquaredDistance<'r, A, B> {
+    a: &'r [A],
+    a_scale: f64,
+    b: &'r [B],
+    b_scale: f64,
+}
+
+impl<A: Copy + Into<f64>, B: Copy + Into<f64>> pulp::NullaryFnOnce for SquaredDistance<'_, A, B> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Self { a, a_scale, b, b_scale } = self;
+        sum_of_squares(a, b, |a, b| a.into() * a_scale - b.into() * b_scale)
     }
 }
 
 const LANES: usize = 8;
 
+/// In lanes, because a single sum would wait for itself at every step.
 #[inline(always)]
-fn between(a: &[f64], b: &[f64]) -> f64 {
-    sum_of_squares(a, b, |a, b| a - b)
-}
-
-#[inline(always)]
-fn scaled<A: Copy + Into<f64>, B: Copy + Into<f64>>(a: &[A], a_scale: f64, b: &[B], b_scale: f64) -> f64 {
-    sum_of_squares(a, b, |a, b| a.into() * a_scale - b.into() * b_scale)
+fn centered<T: Copy + Into<f64>, F>(
+    values: &[T],
+    scale: f64,
+    center: &[f64],
+    round: impl Fn(f64) -> F,
+    row: &mut Vec<F>,
+) -> f64 {
+    let mut lanes = [0.0; LANES];
+    for (values, center) in values.chunks(LANES).zip(center.chunks(LANES)) {
+        for (lane, (&value, center)) in lanes.iter_mut().zip(values.iter().zip(center)) {
+            let value = scale * value.into() - center;
+            *lane += value * value;
+            row.push(round(value));
+        }
+    }
+    lanes.iter().sum()
 }
 
 /// Eight sums side by side, then one after the other: fast, and the same on every machine.

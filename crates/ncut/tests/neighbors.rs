@@ -1,0 +1,224 @@
+//! Neighbours and graphs of points, against brute force.
+
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+
+use ncut::neighbors::{
+    Affinity, Linking, Metric, NeighborSearch, Neighbors, PointGraph, Points, SearchMethod, dense_rbf_graph,
+};
+use ncut::{Graph, unobserved};
+
+/// Numbers that look random, the same in every run.
+fn noise(count: usize, seed: u64) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    (0..count)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        })
+        .collect()
+}
+
+/// Points around `n_centers` centers.
+fn blobs(n_points: usize, n_features: usize, n_centers: usize) -> Vec<f64> {
+    let centers = noise(n_centers * n_features, 7);
+    let spread = noise(n_points * n_features, 8);
+    (0..n_points * n_features)
+        .map(|place| {
+            let (point, feature) = (place / n_features, place % n_features);
+            10.0 * centers[(point % n_centers) * n_features + feature] + spread[place]
+        })
+        .collect()
+}
+
+fn search(values: &[f64], n_features: usize, settings: NeighborSearch) -> Neighbors {
+    settings.run(Points::new(values, n_features).unwrap(), &mut unobserved).unwrap()
+}
+
+fn squared(values: &[f64], n_features: usize, a: usize, b: usize) -> f64 {
+    let row = |point: usize| &values[point * n_features..][..n_features];
+    row(a).iter().zip(row(b)).map(|(a, b)| (a - b) * (a - b)).sum()
+}
+
+/// The nearest by sorting all distances, the lowest number first among equals.
+fn brute_force(values: &[f64], n_features: usize, point: usize, n_neighbors: usize) -> Vec<(f64, u32)> {
+    let n_points = values.len() / n_features;
+    let others = (0..n_points).filter(|&other| other != point);
+    let mut all: Vec<(f64, u32)> =
+        others.map(|other| (squared(values, n_features, point, other), other as u32)).collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    all.truncate(n_neighbors);
+    all
+}
+
+fn assert_exact(values: &[f64], n_features: usize, n_neighbors: usize) {
+    let settings = NeighborSearch { n_neighbors, method: SearchMethod::Exact, ..NeighborSearch::default() };
+    let found = search(values, n_features, settings);
+    for point in (0..values.len() / n_features).step_by(7) {
+        let expected = brute_force(values, n_features, point, n_neighbors);
+        let got: Vec<(u32, f64)> = found.of(point as u32).collect();
+        assert_eq!(got.len(), expected.len());
+        for ((id, distance), (expected_distance, expected_id)) in got.into_iter().zip(expected) {
+            // Sums in another order may differ in the last digit, and so swap neighbours that are as far.
+            assert!((distance - expected_distance).abs() <= 1e-12 * expected_distance, "point {point}");
+            assert!(id == expected_id || distance > 0.0, "point {point}: ties at 0 go by number");
+        }
+    }
+}
+
+#[test]
+fn the_exact_search_is_exact() {
+    // Few points (one block), many (blocks meet), one feature, many features.
+    for (n_points, n_features) in [(2, 3), (40, 1), (700, 5), (4000, 3), (3500, 40)] {
+        assert_exact(&blobs(n_points, n_features, 9), n_features, 6.min(n_points - 1));
+    }
+}
+
+#[test]
+fn the_exact_search_is_exact_where_products_round() {
+    // Far from the origin and close to each other; and over a wide range.
+    let shifted: Vec<f64> = noise(4000 * 4, 1).iter().map(|value| 1e7 + value).collect();
+    assert_exact(&shifted, 4, 5);
+    let wide: Vec<f64> = noise(3200 * 3, 2).iter().map(|value| 10f64.powf(12.0 * value)).collect();
+    assert_exact(&wide, 3, 5);
+    let huge: Vec<f64> = noise(3200 * 3, 3).iter().map(|value| 1e100 * value).collect();
+    assert_exact(&huge, 3, 5);
+    let tiny: Vec<f64> = noise(3200 * 3, 4).iter().map(|value| 1e-60 * value).collect();
+    assert_exact(&tiny, 3, 5);
+}
+
+#[test]
+fn duplicates_are_neighbours_by_number_and_never_oneself() {
+    // Every point a hundred times: all nearest are at distance 0.
+    let few = noise(35 * 4, 5);
+    let values: Vec<f64> = (0..3500).flat_map(|point| few[point % 35 * 4..][..4].to_vec()).collect();
+    let settings =
+        NeighborSearch { n_neighbors: 10, method: SearchMethod::Exact, ..NeighborSearch::default() };
+    let found = search(&values, 4, settings);
+    for point in [0u32, 1, 34, 35, 1234, 3499] {
+        let expected: Vec<u32> =
+            (0..3500).filter(|other| other % 35 == point % 35 && *other != point).take(10).collect();
+        assert_eq!(found.of(point).map(|(id, _)| id).collect::<Vec<_>>(), expected);
+        assert!(found.of(point).all(|(_, squared)| squared == 0.0));
+    }
+}
+
+#[test]
+fn thirty_two_bit_points_are_searched_as_they_are() {
+    let values = blobs(3300, 6, 5);
+    let narrow: Vec<f32> = values.iter().map(|&value| value as f32).collect();
+    let widened: Vec<f64> = narrow.iter().map(|&value| f64::from(value)).collect();
+    let settings = NeighborSearch { method: SearchMethod::Exact, ..NeighborSearch::default() };
+    let found = settings.run(Points::new(&narrow, 6).unwrap(), &mut unobserved).unwrap();
+    assert_eq!(found, search(&widened, 6, settings));
+}
+
+#[test]
+fn the_cosine_looks_at_directions_only() {
+    let values = [1.0, 0.0, 5.0, 0.1, 0.0, 2.0, -3.0, 0.0, 0.0, 0.0];
+    let settings = NeighborSearch { n_neighbors: 4, metric: Metric::Cosine, ..NeighborSearch::default() };
+    let found = search(&values, 2, settings);
+    assert_eq!(found.of(0).map(|(id, _)| id).collect::<Vec<_>>(), [1, 4, 2, 3]);
+    let opposite = found.of(0).last().unwrap().1;
+    assert!((opposite - 4.0).abs() < 1e-12, "2 (1 - cos 180°)");
+}
+
+#[test]
+fn the_approximate_search_is_nearly_exact_and_the_same_with_any_number_of_threads() {
+    let values = blobs(6000, 24, 40);
+    let with = |method| {
+        let settings = NeighborSearch { n_neighbors: 15, method, seed: 3, ..NeighborSearch::default() };
+        search(&values, 24, settings)
+    };
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let approximate = with(SearchMethod::Approximate);
+    for threads in [1, 2, 3] {
+        assert_eq!(pool(threads).install(|| with(SearchMethod::Approximate)), approximate);
+        assert_eq!(pool(threads).install(|| with(SearchMethod::Exact)), with(SearchMethod::Exact));
+    }
+    let exact = with(SearchMethod::Exact);
+    let ids = |found: &Neighbors, point| found.of(point).map(|(id, _)| id).collect::<BTreeSet<u32>>();
+    let hits: usize =
+        (0..6000).map(|point| ids(&exact, point).intersection(&ids(&approximate, point)).count()).sum();
+    let recall = hits as f64 / (6000.0 * 15.0);
+    assert!(recall > 0.98, "recall {recall}");
+    assert!((0..6000).all(|point| !ids(&approximate, point).contains(&point)));
+}
+
+#[test]
+fn the_approximate_search_survives_duplicates() {
+    let values = vec![1.5; 3000 * 2];
+    let settings =
+        NeighborSearch { n_neighbors: 5, method: SearchMethod::Approximate, ..NeighborSearch::default() };
+    let found = search(&values, 2, settings);
+    assert!(found.squared_distances().iter().all(|&squared| squared == 0.0));
+}
+
+#[test]
+fn a_search_can_be_stopped() {
+    let values = blobs(6000, 8, 10);
+    for method in [SearchMethod::Exact, SearchMethod::Approximate] {
+        let settings = NeighborSearch { method, ..NeighborSearch::default() };
+        let stopped = settings.run(Points::new(&values, 8).unwrap(), &mut |_| ControlFlow::Break(()));
+        assert!(matches!(stopped, Err(ncut::Error::Cancelled)));
+    }
+}
+
+fn graph_of(values: &[f64], n_features: usize, settings: PointGraph) -> Graph<'static> {
+    settings.build(Points::new(values, n_features).unwrap(), &mut unobserved).unwrap()
+}
+
+#[test]
+fn affinities_weigh_edges_as_defined() {
+    let line = [0.0, 1.0, 3.0, 7.0];
+    let with = |affinity, linking| {
+        let settings = PointGraph { affinity, linking, n_neighbors: 1, ..PointGraph::default() };
+        graph_of(&line, 1, settings).edges().collect::<Vec<_>>()
+    };
+    assert_eq!(with(Affinity::Knn, Linking::Union), [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]);
+    assert_eq!(with(Affinity::Knn, Linking::Mutual), [(0, 1, 1.0)]);
+    let rbf = with(Affinity::Rbf { gamma: Some(0.5) }, Linking::Union);
+    assert!((rbf[1].2 - (-0.5f64 * 4.0).exp()).abs() < 1e-15);
+    // Lengths 1, 2 and 4: the median is 2, gamma 1/8.
+    let tuned = with(Affinity::Rbf { gamma: None }, Linking::Union);
+    assert!((tuned[0].2 - (-1.0f64 / 8.0).exp()).abs() < 1e-15);
+    let plane = [1.0, 0.0, 1.0, 1.0, -1.0, 0.0];
+    let cosine = PointGraph { affinity: Affinity::Cosine, n_neighbors: 2, ..PointGraph::default() };
+    let edges: Vec<_> = graph_of(&plane, 2, cosine).edges().collect();
+    assert_eq!(edges.len(), 1, "angles of 90° and more are no edges");
+    assert!((edges[0].2 - 0.5f64.sqrt()).abs() < 1e-15);
+}
+
+#[test]
+fn all_pairs_can_be_linked() {
+    let values = noise(30 * 3, 9);
+    let graph = dense_rbf_graph(Points::new(&values, 3).unwrap(), 2.0).unwrap();
+    assert_eq!(graph.n_edges(), 30 * 29 / 2);
+    for (from, to, weight) in graph.edges() {
+        let expected = (-2.0 * squared(&values, 3, from as usize, to as usize)).exp();
+        assert!((weight - expected).abs() < 1e-14);
+    }
+}
+
+#[test]
+fn wrong_settings_are_refused() {
+    let values = [0.0, 1.0, 2.0];
+    let points = Points::new(&values, 1).unwrap();
+    let refused = |settings: PointGraph| settings.build(points, &mut unobserved).unwrap_err().to_string();
+    let none = PointGraph { n_neighbors: 0, ..PointGraph::default() };
+    assert_eq!(refused(none), "n_neighbors is 0; it must be at least 1");
+    let negative = PointGraph { affinity: Affinity::Rbf { gamma: Some(-1.0) }, ..PointGraph::default() };
+    assert_eq!(refused(negative), "gamma is -1; it must be a positive number");
+    assert!(dense_rbf_graph(points, f64::NAN).is_err());
+    let far = Points::new(&[1e200, 0.0], 1).unwrap_err().to_string();
+    assert_eq!(
+        far,
+        "row 0, column 0 is 1e200; that is too large: rescale the columns"
+            .replace("1e200", &1e200f64.to_string())
+    );
+    // More neighbours than points are all others.
+    let all = PointGraph { n_neighbors: usize::MAX, ..PointGraph::default() };
+    assert_eq!(all.build(points, &mut unobserved).unwrap().n_edges(), 3);
+}
