@@ -7,35 +7,15 @@ use anyhow::Result;
 use ncut::io::{
     GraphFile, Names, check_labels_writable, read_graph, read_labels, write_labels, write_labels_text,
 };
-use ncut::{Agreement, Clustering, CutScore, Label, Ncut, StopReason};
-use serde::Serialize;
+use ncut::{Agreement, Clustering, Label, Ncut};
 
 use super::{check_outputs, tell_header};
 use crate::args::{ClusterArgs, ComponentsArg};
 use crate::report::{
-    AgreementReport, CutReport, GraphReport, Seconds, Summary, counted, is_stdout, peak_memory_bytes,
-    print_data, write_json,
+    AgreementReport, ClusteringReport, Seconds, Summary, counted, is_stdout, peak_memory_bytes, print_data,
+    stop_remark, write_json,
 };
 use crate::watch::{OnInterrupt, Watch};
-
-#[derive(Serialize)]
-struct Report {
-    #[serde(flatten)]
-    graph: GraphReport,
-    preset: &'static str,
-    min_share: f64,
-    seed: u64,
-    threads: u32,
-    #[serde(flatten)]
-    cut: CutReport,
-    #[serde(flatten)]
-    agreement: Option<AgreementReport>,
-    stop_reason: &'static str,
-    sweeps: usize,
-    moves: u64,
-    seconds: Seconds,
-    peak_memory_bytes: Option<u64>,
-}
 
 pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
     let started = Instant::now();
@@ -71,20 +51,9 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
         }
         _ => None,
     };
-    let mut report = Report {
-        graph: GraphReport::new(&graph, found.n_components),
-        preset: args.preset.preset().name(),
-        min_share: args.min_share,
-        seed: args.seed,
-        threads: args.threads.unwrap_or(1),
-        cut: CutReport::new(&CutScore::new(&graph, &found.labels)?),
-        agreement: agreement.map(AgreementReport::new),
-        stop_reason: found.stop_reason.name(),
-        sweeps: found.sweeps,
-        moves: found.moves,
-        seconds: Seconds { read, solve, ..Seconds::default() },
-        peak_memory_bytes: None,
-    };
+    let seconds = Seconds { read, solve, ..Seconds::default() };
+    let mut report = ClusteringReport::new(&graph, &args.solving, &found, seconds)?;
+    report.agreement = agreement.map(AgreementReport::new);
     print_summary(args, &summary, &report, &found)?;
 
     let writing = Instant::now();
@@ -107,24 +76,21 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
 }
 
 fn settings(args: &ClusterArgs, init: Option<Vec<Label>>) -> Ncut {
-    let mut settings = Ncut::new(args.n_clusters)
-        .preset(args.preset.preset())
-        .max_sweeps(args.max_sweeps)
-        .min_share(args.min_share)
-        .components(args.components.choice());
-    if let Some(limit) = args.time_limit {
-        settings = settings.time_limit(limit);
+    let settings = args.solving.settings().components(args.components.choice());
+    match init {
+        Some(labels) => settings.init(labels),
+        None => settings,
     }
-    if let Some(labels) = init {
-        settings = settings.init(labels);
-    }
-    settings
 }
 
-fn print_summary(args: &ClusterArgs, summary: &Summary, report: &Report, found: &Clustering) -> Result<()> {
+fn print_summary(
+    args: &ClusterArgs,
+    summary: &Summary,
+    report: &ClusteringReport,
+    found: &Clustering,
+) -> Result<()> {
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
-    let work = counted(found.sweeps, "sweep");
-    summary.line(&format!("{}, {work} in {:.2} s", report.cut.sentence(), report.seconds.solve))?;
+    summary.line(&report.sentence())?;
     match args.components {
         ComponentsArg::All => {
             if let Some(remark) = report.cut.whole_components(found.n_components) {
@@ -140,11 +106,8 @@ fn print_summary(args: &ClusterArgs, summary: &Summary, report: &Report, found: 
             ))?;
         }
     }
-    match found.stop_reason {
-        StopReason::TimeLimit => summary.line("stopped by the time limit: this is the best so far")?,
-        StopReason::Cancelled => summary.line("stopped by Ctrl-C: this is the best so far")?,
-        StopReason::SweepLimit => summary.line("stopped by --max-sweeps: more sweeps may improve it")?,
-        _ => {}
+    if let Some(remark) = stop_remark(found.stop_reason) {
+        summary.line(remark)?;
     }
     if let (Some(agreement), Some(truth)) = (&report.agreement, &args.truth) {
         summary.line(&agreement.sentence(truth, report.graph.n_nodes()))?;

@@ -5,6 +5,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;
 pub(crate) mod score;
+pub(crate) mod segment;
 
 use std::fs;
 use std::path::{Path, PathBuf};

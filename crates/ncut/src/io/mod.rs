@@ -20,7 +20,7 @@ mod output;
 mod text;
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -29,7 +29,8 @@ use crate::progress::Observer;
 
 pub use edge_list::{Header, Separator};
 pub use labels::{
-    LabelFormat, check_labels_writable, parse_labels, read_labels, write_labels, write_labels_text,
+    LabelFormat, check_labels_writable, parse_labels, read_labels, write_label_grid, write_labels,
+    write_labels_text,
 };
 pub use names::Names;
 pub use output::{check_writable, write_whole};
@@ -153,6 +154,21 @@ pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Res
             GraphFormat::Metis | GraphFormat::Npz => metis::write(writer, graph),
         })
     })
+}
+
+/// All bytes of a file, such as a picture's.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    let read = || {
+        let mut bytes = Vec::new();
+        let problem =
+            |error: std::io::Error| Error::in_file(None, format!("cannot be read: {}", plain(&error)));
+        open(path)?.read_to_end(&mut bytes).map_err(problem)?;
+        Ok(bytes)
+    };
+    read().map_err(|error: Error| error.at(path))
 }
 
 fn parse_text(lines: &mut Lines<'_>, format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {

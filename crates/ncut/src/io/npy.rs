@@ -172,7 +172,7 @@ impl Array {
     }
 }
 
-/// Writes a one-dimensional array; `descr` is NumPy's name of the type of `items`.
+/// Writes an array of the given shape; `descr` is NumPy's name of the type of `items`.
 pub(super) fn write<const SIZE: usize>(
     writer: &mut dyn Write,
     descr: &str,
