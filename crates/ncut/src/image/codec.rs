@@ -5,7 +5,9 @@ use std::path::Path;
 
 use ::image::codecs::jpeg::JpegEncoder;
 use ::image::error::{DecodingError, ImageFormatHint};
-use ::image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, RgbImage};
+use ::image::{
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, ImageResult, Limits, RgbImage,
+};
 
 use super::picture::Picture;
 use crate::error::{Error, Result};
@@ -108,6 +110,7 @@ fn decoded(bytes: &[u8], name: &Path) -> ImageResult<DynamicImage> {
         )));
     }
     let mut decoder = reader.into_decoder()?;
+    Limits::default().reserve(decoder.total_bytes())?;
     let orientation = decoder.orientation()?;
     let mut image = DynamicImage::from_decoder(decoder)?;
     image.apply_orientation(orientation);

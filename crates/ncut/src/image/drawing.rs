@@ -11,11 +11,15 @@ const BORDER: [u8; 3] = [255, 0, 128];
 /// Borders are one pixel wide, and one more for every so many pixels of the shorter side.
 const SIDE_PER_PIXEL: usize = 1500;
 /// Colours that the eye tells apart.
-const N_COLOURS: usize = 24;
+const N_COLOURS: usize = 32;
+/// The colour of the first region, often the background.
+const FIRST_COLOUR: [u8; 3] = [60, 90, 130];
+/// Red, green and blue of the other colours are among these.
+const CHANNEL_VALUES: [u8; 5] = [40, 95, 150, 205, 250];
+/// How much a difference in red, green and blue counts for the eye.
+const EYE: [i32; 3] = [2, 4, 3];
 /// The colour of pixels without a label.
 const UNLABELLED_COLOUR: [u8; 3] = [0, 0, 0];
-/// Every next hue is this much of the circle further (the golden section): far from all before it.
-const HUE_STEP: f64 = 0.618_033_988_749_895;
 
 /// Labels of a picture brought to another size: each pixel takes the label of the nearest one.
 ///
@@ -60,10 +64,10 @@ pub fn boundaries(picture: &Picture, labels: &[Label]) -> Result<Picture> {
 /// When there is no pixel, or not one label for each.
 pub fn flat(height: usize, width: usize, labels: &[Label]) -> Result<Picture> {
     check_labels(height, width, labels)?;
-    let colours = region_colours(width, labels);
+    let (colours, palette) = (region_colours(width, labels), palette());
     let colour = |&label: &Label| {
-        let colour = usize::try_from(label).ok().map(|label| colours[label]);
-        colour.map_or(UNLABELLED_COLOUR, palette_colour)
+        let region = usize::try_from(label).ok();
+        region.map_or(UNLABELLED_COLOUR, |region| palette[colours[region]])
     };
     from_colours(height, width, labels.iter().map(colour))
 }
@@ -98,19 +102,30 @@ fn region_colours(width: usize, labels: &[Label]) -> Vec<usize> {
         let before = touching.range((region, 0)..(region + 1, 0));
         let taken: BTreeSet<usize> = before.map(|&(_, other)| colours[other]).collect();
         let mut choices = (region..region + N_COLOURS).map(|choice| choice % N_COLOURS);
-        colours.push(choices.find(|choice| !taken.contains(choice)).unwrap_or(region));
+        colours.push(choices.find(|choice| !taken.contains(choice)).unwrap_or(region % N_COLOURS));
     }
     colours
 }
 
-/// Red, green and blue of a colour of the palette: hues far apart, in three brightnesses by turns.
-fn palette_colour(number: usize) -> [u8; 3] {
-    let hue = 6.0 * (0.55 + number as f64 * HUE_STEP).fract();
-    let (strength, brightness) = [(0.55, 0.85), (0.8, 0.65), (0.35, 0.98)][number % 3];
-    let channel = |shift: f64| {
-        let distance = ((hue + shift) % 6.0 - 3.0).abs() - 1.0;
-        let value = brightness * (1.0 - strength * (1.0 - distance.clamp(0.0, 1.0)));
-        (255.0 * value).round() as u8
-    };
-    [channel(0.0), channel(4.0), channel(2.0)]
+/// Colours far apart: each is the one farthest from all before it, and from the colour of no label.
+fn palette() -> Vec<[u8; 3]> {
+    let values = || CHANNEL_VALUES.into_iter();
+    let choices: Vec<[u8; 3]> = values()
+        .flat_map(|red| values().flat_map(move |green| values().map(move |blue| [red, green, blue])))
+        .collect();
+    let mut palette = vec![FIRST_COLOUR];
+    while palette.len() < N_COLOURS {
+        let room = |choice: &[u8; 3]| {
+            let taken = palette.iter().chain([&UNLABELLED_COLOUR]);
+            taken.map(|taken| contrast(choice, taken)).min()
+        };
+        palette.extend(choices.iter().copied().max_by_key(room));
+    }
+    palette
+}
+
+/// How different two colours look.
+fn contrast(a: &[u8; 3], b: &[u8; 3]) -> i32 {
+    let part = |channel: usize| EYE[channel] * (i32::from(a[channel]) - i32::from(b[channel])).pow(2);
+    (0..3).map(part).sum()
 }

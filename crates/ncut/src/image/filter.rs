@@ -10,6 +10,8 @@ use crate::progress::{Observer, Progress, Stage};
 const TRUNCATE: f64 = 4.0;
 /// The widest blur; wider ones leave nothing to see.
 const MAX_SIGMA: f64 = 1000.0;
+/// A sum this little below a whole number is that number, rounded.
+const ROUNDING: f64 = 1e-9;
 
 impl Picture {
     /// The picture blurred by a Gaussian of `sigma` pixels, as `scipy.ndimage.gaussian_filter` does it: first
@@ -17,7 +19,8 @@ impl Picture {
     /// bell cut off at 4 sigma. 0 changes nothing.
     ///
     /// A picture of 8 or 16 bits stays one: after each of the two passes what follows the decimal point is cut
-    /// off, as the recipe of the coins has it.
+    /// off, as the recipe of the coins has it. (Areas of one value keep it; scipy makes some of them darker by
+    /// 1, as its sums happen to be rounded.)
     ///
     /// # Errors
     /// When `sigma` is not from 0 to 1000, or `observe` says stop.
@@ -73,7 +76,7 @@ impl Picture {
     fn settle(&self, values: &mut [f64]) {
         if self.grain == Grain::Whole {
             for value in values {
-                *value = value.trunc();
+                *value = (*value + ROUNDING).trunc();
             }
         }
     }
@@ -159,8 +162,7 @@ fn half_bell(sigma: f64) -> Vec<f64> {
 }
 
 /// Fills `line` with the mean of the lines around it, weighed by `bell`; `pair(step)` gives those `step`
-/// before and after. The outermost pair is added first, as scipy does it: fractions are cut off later, so
-/// that the last bit counts.
+/// before and after. The outermost pair is added first, as scipy does it.
 fn mix<'a>(line: &mut [f64], bell: &[f64], pair: impl Fn(isize) -> (&'a [f64], &'a [f64])) {
     for (value, middle) in line.iter_mut().zip(pair(0).0) {
         *value = middle * bell[0];
