@@ -176,7 +176,10 @@ fn broken_pictures_are_refused() {
 
 #[test]
 fn wrong_calls_are_refused() {
-    let bench = Bench::new().with("p.pgm", halves(3, 4)).with("one.pgm", b"P5 1 1 255\n\x07");
+    let bench = Bench::new()
+        .with("p.pgm", halves(3, 4))
+        .with("long.pgm", halves(1, 70_000))
+        .with("one.pgm", b"P5 1 1 255\n\x07");
     fs::create_dir(bench.path("folder.png")).unwrap();
     for (arguments, message) in [
         ("missing.png -k 2 -o a.png", "missing.png: cannot be opened: no such file or directory"),
@@ -184,6 +187,8 @@ fn wrong_calls_are_refused() {
         ("one.pgm -k 2 -o a.png", "one.pgm: 2 clusters were asked of 1 nodes; every cluster needs a node"),
         ("p.pgm -k 13 -o a.png", "p.pgm: 13 clusters were asked of 12 nodes"),
         ("p.pgm -k 2 -o a.xyz", "a.xyz: unknown kind of picture file; known endings are"),
+        ("long.pgm -k 2 -o a.jpg --graph-out g.npz", "a.jpg: 70000 x 1 pixels are too many"),
+        ("long.pgm -k 2 -o a.webp", "a.webp: 70000 x 1 pixels are too many"),
         ("p.pgm -k 2 -o nowhere/a.png", "nowhere/a.png: cannot be written"),
         ("p.pgm -k 2 -o a.png --graph-out g.xyz", "g.xyz: unknown kind of graph file"),
         ("p.pgm -k 2 -o a.png --blur=-1", "p.pgm: blur is -1; it must be from 0 to 1000"),
@@ -198,7 +203,7 @@ fn wrong_calls_are_refused() {
         assert!(ran.stderr.contains(message), "{arguments}: expected «{message}», got {}", ran.stderr);
         assert!(!ran.stderr.contains("panicked"), "{ran:?}");
     }
-    assert_eq!(bench.files(), ["folder.png", "one.pgm", "p.pgm"]);
+    assert_eq!(bench.files(), ["folder.png", "long.pgm", "one.pgm", "p.pgm"]);
     let same = bench.run("segment p.pgm -k 2 -o a.npy --graph-out ./a.npy");
     assert!(matches!(same.code, Some(1 | 2)), "{same:?}");
     assert_eq!(bench.run("segment p.pgm -k 2").code, Some(2), "an output is needed");

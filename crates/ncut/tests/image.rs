@@ -302,7 +302,8 @@ proptest! {
             bytes[place] = byte;
         }
         let refusal = Picture::decode(&bytes, Path::new(&name)).err();
-        prop_assert!(matches!(refusal, None | Some(Error::BadFile { .. })));
+        let expected = matches!(refusal, None | Some(Error::BadFile { .. }));
+        prop_assert!(expected, "{refusal:?}");
     }
 
     #[test]

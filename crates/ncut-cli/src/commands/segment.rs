@@ -52,6 +52,9 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let refused = |error: ncut::Error| error.at(&args.image);
     let picture = Picture::decode(&read_bytes(&args.image)?, &args.image).map_err(refused)?;
+    if let Output::Drawing(format) = output {
+        format.check_size(picture.height(), picture.width()).map_err(|error| error.at(&args.output))?;
+    }
     watch.check()?;
     let read = started.elapsed().as_secs_f64();
 

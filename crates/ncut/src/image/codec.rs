@@ -43,6 +43,27 @@ impl PictureFormat {
             }
         }))
     }
+
+    /// Finds out early whether a picture of this size can be written.
+    ///
+    /// # Errors
+    /// When the format has no room for so many rows or columns.
+    pub fn check_size(self, height: usize, width: usize) -> Result<()> {
+        let longest = match self.0 {
+            ImageFormat::WebP => 1 << 14,
+            ImageFormat::Jpeg | ImageFormat::Gif | ImageFormat::Tga => usize::from(u16::MAX),
+            _ => i32::MAX as usize,
+        };
+        if height.max(width) <= longest {
+            return Ok(());
+        }
+        Err(Error::in_file(
+            None,
+            format!(
+                "{width} x {height} pixels are too many, the longest side here is {longest}; write a .png"
+            ),
+        ))
+    }
 }
 
 impl Picture {
@@ -69,9 +90,8 @@ impl Picture {
     /// # Errors
     /// When the format cannot hold a picture of this size.
     pub fn encode(&self, format: PictureFormat) -> Result<Vec<u8>> {
-        let too_large = |_| Error::in_file(None, "the picture is too large for a file");
-        let height = u32::try_from(self.height()).map_err(too_large)?;
-        let width = u32::try_from(self.width()).map_err(too_large)?;
+        format.check_size(self.height(), self.width())?;
+        let (height, width) = (self.height() as u32, self.width() as u32);
         let bytes = (0..self.n_pixels()).flat_map(|pixel| self.colour(pixel)).collect();
         let image = RgbImage::from_raw(width, height, bytes).expect("three bytes for every pixel");
         let mut file = Cursor::new(Vec::new());
