@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ncut::descent::StoppingRule;
+use ncut::image::{PictureGraph, PixelLinks};
 use ncut::io::{Header, ReadOptions};
-use ncut::{ComponentChoice, Preset, Symmetrize};
+use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
+use ncut::{ComponentChoice, Ncut, Preset, Symmetrize};
 
 /// Normalized-Cut graph clustering: direct, fast, deterministic, exact in k
 #[derive(Debug, Parser)]
@@ -20,6 +22,8 @@ const EXAMPLES: &str = "\
 Examples:
   ncut demo                                        see it work; no file needed
   ncut cluster roads.mtx -k 32 -o labels.txt       cluster a graph
+  ncut points digits.npy -k 10 -o labels.txt       cluster the rows of a table
+  ncut segment photo.jpg -k 12 -o regions.png      divide a picture into regions
   ncut score roads.mtx labels.txt                  score labels on a graph
   ncut convert friends.csv.gz friends.npz          change the format
 
@@ -29,6 +33,10 @@ Examples:
 pub(crate) enum Command {
     /// Cluster a graph into k parts
     Cluster(ClusterArgs),
+    /// Cluster the rows of a table, by way of a graph of nearest neighbours
+    Points(PointsArgs),
+    /// Divide a picture into k regions
+    Segment(SegmentArgs),
     /// Score a labelling of a graph: N-Cut, and agreement with known labels
     Score(ScoreArgs),
     /// Read a graph in one format and write it in another
@@ -69,41 +77,83 @@ Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]
 pub(crate) struct ClusterArgs {
     /// The graph to cluster
     pub(crate) graph: PathBuf,
-    /// Number of clusters: exactly as many come back
-    #[arg(short = 'k', long = "clusters", value_name = "K")]
-    pub(crate) n_clusters: usize,
-    /// Where to write the labels; `-` for standard output [default: nowhere]
-    #[arg(short, long, value_name = "LABELS")]
-    pub(crate) output: Option<PathBuf>,
-    /// Which algorithms run
-    #[arg(long, value_enum, default_value_t = PresetArg::Paper)]
-    pub(crate) preset: PresetArg,
-    /// Stop this long after the graph is read and keep the best so far
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
-    pub(crate) time_limit: Option<Duration>,
-    /// Sweeps of coordinate descent at most
-    #[arg(long, value_name = "N", default_value_t = StoppingRule::default().max_sweeps)]
-    pub(crate) max_sweeps: usize,
-    /// Start from these labels; -1 leaves a node to its neighbours
-    #[arg(long, value_name = "LABELS")]
-    pub(crate) init: Option<PathBuf>,
-    /// Known labels to compare with; -1 is skipped
-    #[arg(long, value_name = "LABELS")]
-    pub(crate) truth: Option<PathBuf>,
-    /// No cluster's volume below this share of the mean; 0 is plain N-Cut (preset `paper` has none)
-    #[arg(long, value_name = "F", default_value_t = 0.0)]
-    pub(crate) min_share: f64,
-    /// Seed of whatever is random (preset `paper`: nothing)
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) seed: u64,
-    /// Threads at most (preset `paper` is sequential); the labels do not depend on it
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) threads: Option<u32>,
-    /// Which part of a disconnected graph to cluster; the rest is labelled -1
-    #[arg(long, value_enum, default_value_t = ComponentsArg::All)]
-    pub(crate) components: ComponentsArg,
+    #[command(flatten)]
+    pub(crate) solving: SolvingArgs,
+    #[command(flatten)]
+    pub(crate) labelling: LabellingArgs,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+Tables, by ending: .npy and .npz arrays (array `X` or the only one), .csv .tsv .txt with or without a header (also .gz
+or .zst). One point a row, one feature a column; all numbers.
+
+{LABEL_HELP}
+
+Each point is linked to its nearest neighbours, two points if either is a neighbour of the other. Features count as
+they are: bring them to comparable scales first.
+
+Examples:
+  ncut points digits.npy -k 10 -o labels.txt             the paper's self-tuning graph, 25 neighbours
+  ncut points iris.csv -k 3 --truth species.txt          compare with known labels
+  ncut points words.npy -k 50 --affinity cosine          neighbours by angle
+  ncut points digits.npy -k 10 --graph-out digits.npz    keep the graph for `ncut cluster`
+
+Ctrl-C keeps the best so far; a second one abandons it.
+Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]
+pub(crate) struct PointsArgs {
+    /// The table of points
+    pub(crate) table: PathBuf,
+    #[command(flatten)]
+    pub(crate) solving: SolvingArgs,
+    #[command(flatten)]
+    pub(crate) labelling: LabellingArgs,
+    #[command(flatten)]
+    pub(crate) neighbors: NeighborArgs,
+    /// Write the graph, in any format `convert` knows
+    #[arg(long, value_name = "FILE")]
+    pub(crate) graph_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Pictures: PNG, JPEG, BMP, GIF, PNM, QOI, TGA, TIFF, WebP; grey or colour, 8 or 16 bits; what is transparent is seen
+over white. The output is a picture by its ending (.png .jpg .bmp .gif .ppm .qoi .tga .tif .webp), or the labels as an
+array of rows and columns (.npy).
+
+By default the weights are those of scikit-learn's coins: exp(-beta * difference / std) + 1e-6.
+
+Examples:
+  ncut segment photo.jpg -k 12 -o regions.png                     borders drawn over the photograph
+  ncut segment photo.jpg -k 12 -o regions.png --style flat        every region in a colour of its own
+  ncut segment coins.png -k 25 --blur 2 --scale 0.2 -o coins.npy  the coins of the paper, as labels
+  ncut segment cells.tif -k 40 --graph radius --radius 3 -o cells.png
+  ncut segment photo.jpg -k 12 -o regions.png --graph-out photo.npz --json report.json
+
+Ctrl-C keeps the best so far; a second one abandons it.
+Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned.")]
+pub(crate) struct SegmentArgs {
+    /// The picture to divide
+    pub(crate) image: PathBuf,
+    #[command(flatten)]
+    pub(crate) solving: SolvingArgs,
+    /// Where to write the regions: a picture, or labels as .npy
+    #[arg(short, long, value_name = "PICTURE")]
+    pub(crate) output: PathBuf,
+    /// What the picture shows
+    #[arg(long, value_enum, default_value_t = StyleArg::Boundaries)]
+    pub(crate) style: StyleArg,
+    #[command(flatten)]
+    pub(crate) pixels: PixelArgs,
+    /// Write the graph, in any format `convert` knows
+    #[arg(long, value_name = "FILE")]
+    pub(crate) graph_out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
 }
@@ -173,6 +223,151 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
+/// How a graph is clustered.
+#[derive(Debug, Args)]
+pub(crate) struct SolvingArgs {
+    /// Number of clusters: exactly as many come back
+    #[arg(short = 'k', long = "clusters", value_name = "K")]
+    pub(crate) n_clusters: usize,
+    /// Which algorithms run
+    #[arg(long, value_enum, default_value_t = PresetArg::Paper)]
+    pub(crate) preset: PresetArg,
+    /// Stop this long after the graph is there and keep the best so far
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub(crate) time_limit: Option<Duration>,
+    /// Sweeps of coordinate descent at most
+    #[arg(long, value_name = "N", default_value_t = StoppingRule::default().max_sweeps)]
+    pub(crate) max_sweeps: usize,
+    /// No cluster's volume below this share of the mean; 0 is plain N-Cut (preset `paper` has none)
+    #[arg(long, value_name = "F", default_value_t = 0.0)]
+    pub(crate) min_share: f64,
+    /// Seed of whatever is random (preset `paper`: nothing)
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Threads at most (preset `paper` is sequential); the labels do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) threads: Option<u32>,
+}
+
+impl SolvingArgs {
+    pub(crate) fn settings(&self) -> Ncut {
+        let settings = Ncut::new(self.n_clusters)
+            .preset(self.preset.preset())
+            .max_sweeps(self.max_sweeps)
+            .min_share(self.min_share);
+        match self.time_limit {
+            Some(limit) => settings.time_limit(limit),
+            None => settings,
+        }
+    }
+}
+
+/// What happens to the labels of nodes.
+#[derive(Debug, Args)]
+pub(crate) struct LabellingArgs {
+    /// Where to write the labels; `-` for standard output [default: nowhere]
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Start from these labels; -1 leaves a node to its neighbours
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) init: Option<PathBuf>,
+    /// Known labels to compare with; -1 is skipped
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) truth: Option<PathBuf>,
+    /// Which part of a disconnected graph to cluster; the rest is labelled -1
+    #[arg(long, value_enum, default_value_t = ComponentsArg::All)]
+    pub(crate) components: ComponentsArg,
+}
+
+/// How points become a graph.
+#[derive(Debug, Args)]
+pub(crate) struct NeighborArgs {
+    /// What an edge between neighbours weighs
+    #[arg(long, value_enum, default_value_t = AffinityArg::SelfTuning)]
+    affinity: AffinityArg,
+    /// Neighbours of each point
+    #[arg(long, value_name = "N", default_value_t = PointGraph::default().n_neighbors)]
+    neighbors: usize,
+    /// Falloff of `--affinity rbf`, exp(-gamma * length^2) [default: 1 / (2 * median length^2)]
+    #[arg(long, value_name = "G")]
+    gamma: Option<f64>,
+    /// Link two points only if each is a neighbour of the other
+    #[arg(long)]
+    mutual: bool,
+    /// How neighbours are found
+    #[arg(long, value_enum, default_value_t = SearchArg::Auto)]
+    search: SearchArg,
+}
+
+impl NeighborArgs {
+    /// Neighbours of each point.
+    pub(crate) fn count(&self) -> usize {
+        self.neighbors
+    }
+
+    /// The settings, given the seed.
+    pub(crate) fn graph(&self, seed: u64) -> PointGraph {
+        PointGraph {
+            affinity: match self.affinity {
+                AffinityArg::SelfTuning => Affinity::SelfTuning,
+                AffinityArg::Knn => Affinity::Knn,
+                AffinityArg::Rbf => Affinity::Rbf { gamma: self.gamma },
+                AffinityArg::Cosine => Affinity::Cosine,
+            },
+            n_neighbors: self.neighbors,
+            linking: if self.mutual { Linking::Mutual } else { Linking::Union },
+            method: match self.search {
+                SearchArg::Auto => SearchMethod::Auto,
+                SearchArg::Exact => SearchMethod::Exact,
+                SearchArg::Approximate => SearchMethod::Approximate,
+            },
+            seed,
+        }
+    }
+}
+
+/// How a picture becomes a graph.
+#[derive(Debug, Args)]
+pub(crate) struct PixelArgs {
+    /// Blur the picture first, by a Gaussian of so many pixels
+    #[arg(long, value_name = "SIGMA", default_value_t = 0.0)]
+    pub(crate) blur: f64,
+    /// Then scale it by this factor; the output has the size of the input all the same
+    #[arg(long, value_name = "F", default_value_t = 1.0)]
+    pub(crate) scale: f64,
+    /// Which pixels are linked
+    #[arg(long, value_enum, default_value_t = LinksArg::Grid4)]
+    graph: LinksArg,
+    /// How fast the weight falls with the difference of two pixels (grids)
+    #[arg(long, value_name = "B", default_value_t = PictureGraph::default().beta)]
+    beta: f64,
+    /// How far linked pixels are apart at most (--graph radius)
+    #[arg(long, value_name = "PIXELS", default_value_t = PictureGraph::RADIUS)]
+    radius: f64,
+    /// Difference at which the weight has fallen to 1/e, white being 1 (--graph radius)
+    #[arg(long, value_name = "F", default_value_t = PictureGraph::default().sigma_value)]
+    sigma_value: f64,
+    /// Distance at which the weight has fallen to 1/e (--graph radius)
+    #[arg(long, value_name = "PIXELS", default_value_t = PictureGraph::default().sigma_distance)]
+    sigma_distance: f64,
+}
+
+impl PixelArgs {
+    pub(crate) fn graph(&self) -> PictureGraph {
+        PictureGraph {
+            links: match self.graph {
+                LinksArg::Grid4 => PixelLinks::Grid4,
+                LinksArg::Grid8 => PixelLinks::Grid8,
+                LinksArg::Radius => PixelLinks::Radius(self.radius),
+            },
+            beta: self.beta,
+            sigma_value: self.sigma_value,
+            sigma_distance: self.sigma_distance,
+            ..PictureGraph::default()
+        }
+    }
+}
+
 /// How graphs are read.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingArgs {
@@ -235,6 +430,24 @@ impl PresetArg {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum StyleArg {
+    /// The input with the borders of the regions drawn over it
+    Boundaries,
+    /// Every region in a flat colour
+    Flat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LinksArg {
+    /// The four pixels beside, above and below
+    Grid4,
+    /// The eight pixels around
+    Grid8,
+    /// All pixels within a radius (Shi and Malik)
+    Radius,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ComponentsArg {
     /// All of it
     All,
@@ -249,6 +462,28 @@ impl ComponentsArg {
             Self::Largest => ComponentChoice::Largest,
         }
     }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum AffinityArg {
+    /// The paper's: lengths are measured against those around
+    SelfTuning,
+    /// 1 for every edge
+    Knn,
+    /// exp(-gamma * length^2)
+    Rbf,
+    /// The cosine of the angle; neighbours by angle
+    Cosine,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SearchArg {
+    /// Exactly while that takes seconds, approximately beyond
+    Auto,
+    /// All pairs are considered
+    Exact,
+    /// Nearly all true neighbours, in a fraction of the time
+    Approximate,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -36,6 +36,8 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command {
         Command::Cluster(args) => commands::cluster::run(&args),
+        Command::Points(args) => commands::points::run(&args),
+        Command::Segment(args) => commands::segment::run(&args),
         Command::Score(args) => commands::score::run(&args),
         Command::Convert(args) => commands::convert::run(&args),
         Command::Demo(args) => commands::demo::run(&args),

@@ -5,10 +5,71 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use ncut::{Agreement, ClusterSummary, Graph};
+use ncut::{Agreement, ClusterSummary, Clustering, Graph, StopReason};
 use serde::Serialize;
 
+use crate::args::SolvingArgs;
 use crate::watch::uninterrupted;
+
+/// The report on a clustering and the work it took.
+#[derive(Serialize)]
+pub(crate) struct ClusteringReport {
+    #[serde(flatten)]
+    pub(crate) graph: GraphReport,
+    preset: &'static str,
+    min_share: f64,
+    seed: u64,
+    threads: u32,
+    #[serde(flatten)]
+    pub(crate) cut: CutReport,
+    #[serde(flatten)]
+    pub(crate) agreement: Option<AgreementReport>,
+    stop_reason: &'static str,
+    sweeps: usize,
+    moves: u64,
+    pub(crate) seconds: Seconds,
+    pub(crate) peak_memory_bytes: Option<u64>,
+}
+
+impl ClusteringReport {
+    pub(crate) fn new(
+        graph: &Graph<'_>,
+        solving: &SolvingArgs,
+        found: &Clustering,
+        seconds: Seconds,
+    ) -> Self {
+        Self {
+            graph: GraphReport::new(graph, found.n_components),
+            preset: solving.preset.preset().name(),
+            min_share: solving.min_share,
+            seed: solving.seed,
+            threads: solving.preset.threads(solving.threads),
+            cut: CutReport::new(&found.clusters, found.objective, found.ncut, found.smallest_share),
+            agreement: None,
+            stop_reason: found.stop_reason.name(),
+            sweeps: found.sweeps,
+            moves: found.moves,
+            seconds,
+            peak_memory_bytes: peak_memory_bytes(),
+        }
+    }
+
+    /// `32 clusters, N-Cut 1.0939 (objective 30.9061), 14 sweeps in 0.05 s`.
+    pub(crate) fn sentence(&self) -> String {
+        let work = counted(self.sweeps, "sweep");
+        format!("{}, {work} in {:.2} s", self.cut.sentence(), self.seconds.solve)
+    }
+}
+
+/// A remark when the work was cut short.
+pub(crate) fn stop_remark(reason: StopReason) -> Option<&'static str> {
+    match reason {
+        StopReason::TimeLimit => Some("stopped by the time limit: this is the best so far"),
+        StopReason::Cancelled => Some("stopped by Ctrl-C: this is the best so far"),
+        StopReason::SweepLimit => Some("stopped by --max-sweeps: more sweeps may improve it"),
+        _ => None,
+    }
+}
 
 /// The report on a graph.
 #[derive(Serialize)]

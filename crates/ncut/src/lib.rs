@@ -16,7 +16,7 @@
 //!
 //! [`Ncut`] is the front door. The parts behind it can be used by themselves: [`hierarchy::n2hi`] makes a
 //! start, [`descent::descend`] improves it, [`metrics`] scores the result, [`io`] reads and writes files,
-//! [`neighbors`] makes graphs of points.
+//! [`neighbors`] makes graphs of points, [`image`] graphs of pictures.
 //!
 //! The library never prints, panics on no input, and gives the same labels for the same graph and settings
 //! on every run and every machine.
@@ -33,6 +33,7 @@ pub mod metrics;
 pub mod descent;
 pub mod hierarchy;
 pub mod neighbors;
+pub mod image;
 pub mod synthetic;
 pub mod io;
 mod start;

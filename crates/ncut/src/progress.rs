@@ -11,6 +11,8 @@ pub enum Stage {
     Read,
     /// Searching the nearest neighbours of points; the steps are points.
     Neighbors,
+    /// Blurring or scaling a picture, or linking its pixels; the steps are rows of pixels.
+    Picture,
     /// Building the first-neighbour hierarchy; the steps are nodes and merges.
     Hierarchy,
     /// Coordinate descent; the steps are nodes of the current sweep.
@@ -22,6 +24,7 @@ impl fmt::Display for Stage {
         f.write_str(match self {
             Self::Read => "reading",
             Self::Neighbors => "finding neighbours",
+            Self::Picture => "preparing the picture",
             Self::Hierarchy => "first-neighbour hierarchy",
             Self::Descent => "coordinate descent",
         })

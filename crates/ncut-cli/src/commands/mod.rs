@@ -4,7 +4,10 @@ pub(crate) mod cluster;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;
+mod labelling;
+pub(crate) mod points;
 pub(crate) mod score;
+pub(crate) mod segment;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -103,12 +103,7 @@ pub fn write_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Res
     check_labels_writable(path)?;
     let (stem, compression) = Compression::of(path);
     match text::ending(&stem).as_deref() {
-        Some("npy") => write_whole(path, |file| {
-            let mut file = io::BufWriter::new(file);
-            let shape = format!("({},)", labels.len());
-            npy::write(&mut file, "<i4", &shape, labels.iter().map(|label| label.to_le_bytes()))?;
-            file.flush()
-        }),
+        Some("npy") => write_npy(path, &format!("({},)", labels.len()), labels),
         ending => {
             let separator = if ending == Some("csv") { ',' } else { '\t' };
             write_whole(path, |file| {
@@ -116,6 +111,27 @@ pub fn write_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Res
             })
         }
     }
+}
+
+/// Writes the labels of a picture's pixels, row after row, as a NumPy array of `height` rows and `width`
+/// columns (32-bit integers): whole or not at all.
+///
+/// # Errors
+/// When there is not one label for each pixel, or the file cannot be written.
+pub fn write_label_grid(path: &Path, labels: &[Label], height: usize, width: usize) -> Result<()> {
+    if height.checked_mul(width) != Some(labels.len()) {
+        let problem = format!("{} labels do not make {height} rows of {width}", labels.len());
+        return Err(Error::labels(problem).at(path));
+    }
+    write_npy(path, &format!("({height}, {width})"), labels)
+}
+
+fn write_npy(path: &Path, shape: &str, labels: &[Label]) -> Result<()> {
+    write_whole(path, |file| {
+        let mut file = io::BufWriter::new(file);
+        npy::write(&mut file, "<i4", shape, labels.iter().map(|label| label.to_le_bytes()))?;
+        file.flush()
+    })
 }
 
 /// Writes labels as text: one a line, after the node's id and `separator` where there are ids.

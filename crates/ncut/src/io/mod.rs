@@ -18,10 +18,11 @@ mod names;
 mod npy;
 mod npz;
 mod output;
+mod table;
 mod text;
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Write};
+use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -31,10 +32,12 @@ use crate::progress::Observer;
 pub use edge_list::Header;
 pub use fields::Separator;
 pub use labels::{
-    LabelFormat, check_labels_writable, parse_labels, read_labels, write_labels, write_labels_text,
+    LabelFormat, check_labels_writable, parse_labels, read_labels, write_label_grid, write_labels,
+    write_labels_text,
 };
 pub use names::Names;
 pub use output::{check_writable, write_whole};
+pub use table::{Table, parse_table, read_table};
 use text::{Compression, Lines};
 
 /// A graph as a file holds it.
@@ -148,6 +151,20 @@ pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Res
         }
         GraphFormat::Npz => write_whole(path, |file| npz::write(file, graph)),
     }
+}
+
+/// All bytes of a file, such as a picture's.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+    let read = || {
+        let mut bytes = Vec::new();
+        let problem = |error: io::Error| Error::in_file(None, format!("cannot be read: {}", plain(&error)));
+        open(path)?.read_to_end(&mut bytes).map_err(problem)?;
+        Ok(bytes)
+    };
+    read().map_err(|error: Error| error.at(path))
 }
 
 /// Where a graph is read from.

@@ -12,6 +12,8 @@ pub(super) struct Array {
     big_endian: bool,
     item_size: usize,
     pub(super) shape: Vec<usize>,
+    /// The first index changes fastest, not the last.
+    pub(super) by_column: bool,
     bytes: Vec<u8>,
 }
 
@@ -74,9 +76,7 @@ impl Array {
             .filter(|length| !length.is_empty())
             .map(|length| length.parse().map_err(|_| format!("has an impossible shape ({shape})")))
             .collect::<Result<_, _>>()?;
-        if shape.len() > 1 && value("fortran_order")?.starts_with("True") {
-            return Err("is stored column by column; save it in C order".into());
-        }
+        let by_column = shape.len() > 1 && value("fortran_order")?.starts_with("True");
         let unknown =
             || format!("has numbers of type '{descr}', which cannot be read; convert it with .astype(float)");
         let (order, rest) = descr.split_at_checked(1).ok_or_else(unknown)?;
@@ -95,7 +95,7 @@ impl Array {
             return Err(unknown());
         }
         let item_size = if letter == "U" { size.checked_mul(4).ok_or_else(unknown)? } else { size };
-        Ok(Self { kind, big_endian: order == ">", item_size, shape, bytes: Vec::new() })
+        Ok(Self { kind, big_endian: order == ">", item_size, shape, by_column, bytes: Vec::new() })
     }
 
     pub(super) fn len(&self) -> usize {
@@ -172,7 +172,7 @@ impl Array {
     }
 }
 
-/// Writes a one-dimensional array; `descr` is NumPy's name of the type of `items`.
+/// Writes an array of the given shape; `descr` is NumPy's name of the type of `items`.
 pub(super) fn write<const SIZE: usize>(
     writer: &mut dyn Write,
     descr: &str,

@@ -85,7 +85,6 @@ impl PointGraph {
     /// # Errors
     /// When a setting is out of range, or `observe` says stop.
     pub fn build(&self, points: Points<'_>, observe: Observer<'_>) -> Result<Graph<'static>> {
-        let metric = if self.affinity == Affinity::Cosine { Metric::Cosine } else { Metric::Euclidean };
         if let Affinity::Rbf { gamma: Some(gamma) } = self.affinity
             && !(gamma > 0.0 && gamma.is_finite())
         {
@@ -93,11 +92,21 @@ impl PointGraph {
             return Err(Error::BadSetting { name: "gamma", value, expected });
         }
         let own = if self.affinity == Affinity::SelfTuning { Own::DropFirst } else { Own::Skip };
-        let search =
-            NeighborSearch { n_neighbors: self.n_neighbors, metric, method: self.method, seed: self.seed };
-        let neighbors = search.run_with(points, own, observe)?;
+        let neighbors = self.search().run_with(points, own, observe)?;
         let edges = linked(&neighbors, self.linking);
         weigh(points.count(), edges, self.affinity)
+    }
+}
+
+impl PointGraph {
+    /// Whether all pairs of `points` are considered.
+    pub fn is_exact(&self, points: Points<'_>) -> bool {
+        self.search().is_exact(points)
+    }
+
+    fn search(&self) -> NeighborSearch {
+        let metric = if self.affinity == Affinity::Cosine { Metric::Cosine } else { Metric::Euclidean };
+        NeighborSearch { n_neighbors: self.n_neighbors, metric, method: self.method, seed: self.seed }
     }
 }
 

@@ -1,0 +1,134 @@
+//! What `cluster` and `points` have in common: a graph in, labels and a report out.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use ncut::io::{Names, check_labels_writable, read_labels, write_labels, write_labels_text};
+use ncut::{Agreement, Clustering, Graph, Label, Ncut};
+
+use super::check_outputs;
+use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs};
+use crate::report::{
+    AgreementReport, ClusteringReport, Seconds, Summary, counted, is_stdout, print_data, stop_remark,
+    write_json,
+};
+use crate::watch::{Watch, uninterrupted};
+
+/// A graph to cluster, and everything that was asked about it.
+pub(super) struct Job<'a> {
+    /// The file it comes from.
+    pub(super) input: &'a Path,
+    pub(super) graph: &'a Graph<'a>,
+    pub(super) names: Option<&'a Names>,
+    pub(super) solving: &'a SolvingArgs,
+    pub(super) labelling: &'a LabellingArgs,
+    pub(super) reporting: &'a ReportingArgs,
+    pub(super) summary: &'a Summary,
+    pub(super) started: Instant,
+    /// Times so far.
+    pub(super) seconds: Seconds,
+}
+
+/// Refuses outputs that cannot be written, before any work is done.
+pub(super) fn prepare(input: &Path, labelling: &LabellingArgs, others: &[Option<&Path>]) -> Result<()> {
+    let outputs: Vec<Option<&Path>> = others.iter().copied().chain([labelling.output.as_deref()]).collect();
+    check_outputs(&[Some(input), labelling.truth.as_deref()], &outputs)?;
+    if let Some(path) = labelling.output.as_deref().filter(|path| !is_stdout(path)) {
+        check_labels_writable(path)?;
+    }
+    Ok(())
+}
+
+impl Job<'_> {
+    pub(super) fn run(mut self, watch: &mut Watch) -> Result<()> {
+        let reading = Instant::now();
+        let labels_of = |path: &Path| read_labels(path, self.graph.n_nodes(), self.names);
+        let init = self.labelling.init.as_deref().map(labels_of).transpose()?;
+        let truth = self.labelling.truth.as_deref().map(labels_of).transpose()?;
+        self.seconds.read += reading.elapsed().as_secs_f64();
+        watch.check()?;
+
+        let solving = Instant::now();
+        let found = self.settings(init).solve_observed(self.graph, &mut |progress| watch.observe(progress));
+        watch.finish();
+        let found = found.map_err(|error| match &self.labelling.init {
+            Some(init) if matches!(error, ncut::Error::BadLabels { .. }) => error.at(init),
+            _ => error.at(self.input),
+        })?;
+        self.seconds.solve = solving.elapsed().as_secs_f64();
+        self.write(&found, truth.as_deref())
+    }
+
+    fn settings(&self, init: Option<Vec<Label>>) -> Ncut {
+        let settings = self.solving.settings().components(self.labelling.components.choice());
+        match init {
+            Some(labels) => settings.init(labels),
+            None => settings,
+        }
+    }
+
+    /// Files first: what is printed may find nobody to read it.
+    fn write(mut self, found: &Clustering, truth: Option<&[Label]>) -> Result<()> {
+        let writing = Instant::now();
+        let (output, json) = (self.labelling.output.as_deref(), self.reporting.json.as_deref());
+        let to_file = output.filter(|path| !is_stdout(path));
+        if let Some(path) = to_file {
+            uninterrupted(|| write_labels(path, &found.labels, self.names))?;
+        }
+        self.seconds.write += writing.elapsed().as_secs_f64();
+
+        let agreement = match (truth, &self.labelling.truth) {
+            (Some(truth), Some(path)) => {
+                Some(Agreement::new(&found.labels, truth).map_err(|error| error.at(path))?)
+            }
+            _ => None,
+        };
+        self.seconds.total = self.started.elapsed().as_secs_f64();
+        let mut report = ClusteringReport::new(self.graph, self.solving, found, self.seconds);
+        report.agreement = agreement.map(AgreementReport::new);
+        if let Some(path) = json {
+            write_json(path, &report)?;
+        }
+        if output.is_some() && to_file.is_none() {
+            print_data(|stdout| write_labels_text(stdout, &found.labels, self.names, '\t'))?;
+        }
+        print_summary(self.input, self.labelling, self.summary, &report, found)?;
+        for path in [to_file, json.filter(|path| !is_stdout(path))].into_iter().flatten() {
+            self.summary.line(&format!("{} written", path.display()))?;
+        }
+        Ok(())
+    }
+}
+
+fn print_summary(
+    input: &Path,
+    labelling: &LabellingArgs,
+    summary: &Summary,
+    report: &ClusteringReport,
+    found: &Clustering,
+) -> Result<()> {
+    summary.line(&format!("{}: {}", input.display(), report.graph.sentence()))?;
+    summary.line(&report.sentence())?;
+    match labelling.components {
+        ComponentsArg::All => {
+            if let Some(remark) = report.cut.whole_components(found.n_components) {
+                summary.line(&remark)?;
+            }
+        }
+        ComponentsArg::Largest => {
+            let inside = report.cut.n_labelled();
+            let outside = counted(report.graph.n_nodes() - inside, "node");
+            let inside = counted(inside, "node");
+            summary
+                .line(&format!("the largest component has {inside}; {outside} outside it are labelled -1"))?;
+        }
+    }
+    if let Some(remark) = stop_remark(found.stop_reason) {
+        summary.line(remark)?;
+    }
+    if let (Some(agreement), Some(truth)) = (&report.agreement, &labelling.truth) {
+        summary.line(&agreement.sentence(truth, report.graph.n_nodes()))?;
+    }
+    Ok(())
+}

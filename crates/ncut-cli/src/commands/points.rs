@@ -1,0 +1,76 @@
+//! `ncut points`: a table of points in, labels out.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use ncut::Graph;
+use ncut::io::{GraphFormat, Table, read_table, write_graph};
+
+use super::labelling::{Job, prepare};
+use crate::args::PointsArgs;
+use crate::report::{Seconds, Summary, counted, grouped};
+use crate::watch::{OnInterrupt, Watch, uninterrupted};
+
+pub(crate) fn run(args: &PointsArgs) -> Result<()> {
+    let started = Instant::now();
+    let (json, graph_out) = (args.reporting.json.as_deref(), args.graph_out.as_deref());
+    let summary = Summary::new(args.reporting.quiet, &[args.labelling.output.as_deref(), json]);
+    graph_out.map(GraphFormat::of).transpose()?;
+    prepare(&args.table, &args.labelling, &[json, graph_out])?;
+
+    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
+    let table = read_table(&args.table, &mut |progress| watch.observe(progress))?;
+    watch.check()?;
+    let read = started.elapsed().as_secs_f64();
+
+    let building = Instant::now();
+    let graph = build(args, &table, &mut watch).map_err(|error| error.at(&args.table))?;
+    watch.check()?;
+    let build = building.elapsed().as_secs_f64();
+    let size = format!("{} with {}", counted(table.n_rows(), "point"), counted(table.n_columns(), "feature"));
+    let method = if is_exact(args, &table)? { "exact" } else { "approximate" };
+    drop(table);
+
+    let writing = Instant::now();
+    if let Some(path) = graph_out {
+        uninterrupted(|| write_graph(path, &graph, None))?;
+    }
+    let write = writing.elapsed().as_secs_f64();
+    summary.line(&format!(
+        "{}: {size}, {} {method} neighbours in {build:.2} s",
+        args.table.display(),
+        grouped(args.neighbors.count())
+    ))?;
+    if let Some(path) = graph_out {
+        summary.line(&format!("{} written", path.display()))?;
+    }
+    let job = Job {
+        input: &args.table,
+        graph: &graph,
+        names: None,
+        solving: &args.solving,
+        labelling: &args.labelling,
+        reporting: &args.reporting,
+        summary: &summary,
+        started,
+        seconds: Seconds { read, build, write, ..Seconds::default() },
+    };
+    job.run(&mut watch)
+}
+
+fn build(args: &PointsArgs, table: &Table, watch: &mut Watch) -> ncut::Result<Graph<'static>> {
+    let settings = args.neighbors.graph(args.solving.seed);
+    let mut search = || settings.build(table.points()?, &mut |progress| watch.observe(progress));
+    match args.solving.threads {
+        None => search(),
+        Some(threads) => match rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build() {
+            Ok(pool) => pool.install(search),
+            // Without threads of its own the search uses those there are.
+            Err(_) => search(),
+        },
+    }
+}
+
+fn is_exact(args: &PointsArgs, table: &Table) -> ncut::Result<bool> {
+    Ok(args.neighbors.graph(args.solving.seed).is_exact(table.points()?))
+}

@@ -1,0 +1,175 @@
+//! Tables of points: arrays and text.
+
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use super::fields::{COMMENTS, Cut, Fields, Separator};
+use super::npy::Array;
+use super::npz::Archive;
+use super::text::{self, Compression, Lines};
+use crate::error::{Error, Result};
+use crate::neighbors::Points;
+use crate::progress::Observer;
+
+/// Rows of numbers, as a file holds them: 32-bit floats stay that.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    values: TableValues,
+    n_columns: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum TableValues {
+    F32(Vec<f32>),
+    F64(Vec<f64>),
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        let n_values = match &self.values {
+            TableValues::F32(values) => values.len(),
+            TableValues::F64(values) => values.len(),
+        };
+        n_values.checked_div(self.n_columns).unwrap_or(0)
+    }
+
+    /// Number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// The rows as points.
+    ///
+    /// # Errors
+    /// When a number is NaN, infinite or too large, naming its row and column.
+    pub fn points(&self) -> Result<Points<'_>> {
+        match &self.values {
+            TableValues::F32(values) => Points::new(values, self.n_columns),
+            TableValues::F64(values) => Points::new(values, self.n_columns),
+        }
+    }
+}
+
+/// Reads a table from a file, in the format its name tells: `.npy`, `.npz` (array `X` or the only one), or text
+/// with a header or without, columns separated by commas, tabs or white space, which may be compressed.
+///
+/// # Errors
+/// When the file cannot be read or a cell is no number, naming file, line and column; or when `observe` says stop.
+pub fn read_table(path: &Path, observe: Observer<'_>) -> Result<Table> {
+    let mut read = || {
+        let (stem, compression) = Compression::of(path);
+        match (text::ending(&stem).as_deref(), compression) {
+            (Some("npy"), Compression::None) => from_npy(BufReader::new(super::open(path)?)),
+            (Some("npz"), Compression::None) => from_npz(path),
+            (Some("csv"), _) => from_text(&mut Lines::open(path, Some(observe))?, Separator::Comma),
+            (Some("tsv"), _) => from_text(&mut Lines::open(path, Some(observe))?, Separator::Tab),
+            (Some("txt"), _) => from_text(&mut Lines::open(path, Some(observe))?, Separator::Detect),
+            (Some("parquet"), _) => {
+                Err(Error::in_file(None, "Parquet cannot be read by this build; convert it to .npy or .csv"))
+            }
+            _ => Err(Error::in_file(
+                None,
+                "unknown kind of table; known endings are .npy .npz and .csv .tsv .txt (also with .gz or .zst)",
+            )),
+        }
+    };
+    read().map_err(|error| error.at(path))
+}
+
+/// Reads a table from text that is not compressed.
+///
+/// # Errors
+/// As [`read_table`].
+pub fn parse_table(bytes: &[u8], separator: Separator) -> Result<Table> {
+    from_text(&mut Lines::of_bytes(bytes), separator)
+}
+
+fn from_npy(reader: impl Read) -> Result<Table> {
+    let array =
+        Array::read(reader).map_err(|problem| Error::in_file(None, format!("the array {problem}")))?;
+    from_array(&array, "the array")
+}
+
+fn from_npz(path: &Path) -> Result<Table> {
+    let mut archive = Archive::open(BufReader::new(super::open(path)?))?;
+    let arrays = archive.names();
+    let name = match &arrays[..] {
+        _ if arrays.iter().any(|name| name == "X") => "X",
+        [only] => only,
+        _ => {
+            let problem = format!("has no array `X`; its arrays are: {}", arrays.join(", "));
+            return Err(Error::in_file(None, problem));
+        }
+    };
+    from_array(&archive.array(name)?, &format!("array `{name}`"))
+}
+
+fn from_array(array: &Array, name: &str) -> Result<Table> {
+    let refuse = |problem: String| Error::in_file(None, format!("{name} {problem}"));
+    let (n_rows, n_columns) = match array.shape[..] {
+        [n_rows] => (n_rows, 1),
+        [n_rows, n_columns] => (n_rows, n_columns),
+        _ => return Err(refuse(format!("has {} dimensions; a table has two", array.shape.len()))),
+    };
+    if n_rows == 0 || n_columns == 0 {
+        return Err(refuse(format!("has {n_rows} rows and {n_columns} columns; there are no points in it")));
+    }
+    let values = if array.is_f32() {
+        TableValues::F32(by_row(array.f32s(), n_rows, n_columns, array.by_column))
+    } else {
+        TableValues::F64(by_row(array.floats().map_err(refuse)?, n_rows, n_columns, array.by_column))
+    };
+    Ok(Table { values, n_columns })
+}
+
+/// Row after row, from what may be column after column.
+fn by_row<T: Copy>(values: Vec<T>, n_rows: usize, n_columns: usize, by_column: bool) -> Vec<T> {
+    if !by_column {
+        return values;
+    }
+    let places = (0..n_rows).flat_map(|row| (0..n_columns).map(move |column| column * n_rows + row));
+    places.map(|place| values[place]).collect()
+}
+
+fn from_text(lines: &mut Lines<'_>, separator: Separator) -> Result<Table> {
+    let mut fields = Fields::default();
+    let mut values = Vec::new();
+    let mut layout: Option<(Cut, usize)> = None;
+    let mut is_first = true;
+    while let Some((number, line)) = lines.next_content(&COMMENTS)? {
+        let refuse = |problem: String| Error::in_file(number, problem);
+        let cut = layout.map_or_else(|| Cut::of(line, separator), |layout| layout.0);
+        fields.split(line, cut).map_err(refuse)?;
+        let cells = 0..fields.len();
+        // A header has no number in it, or it would be a row with a bad cell.
+        let is_name =
+            |column: usize| fields.get(column).parse::<f64>().is_err() && !fields.get(column).is_empty();
+        if std::mem::take(&mut is_first) && cells.clone().all(is_name) {
+            continue;
+        }
+        let n_columns = layout.get_or_insert((cut, fields.len())).1;
+        if fields.len() != n_columns {
+            return Err(refuse(format!("this line has {} columns, the first has {n_columns}", fields.len())));
+        }
+        for column in cells {
+            values.push(parse_cell(fields.get(column), column).map_err(refuse)?);
+        }
+    }
+    match layout {
+        Some((_, n_columns)) => Ok(Table { values: TableValues::F64(values), n_columns }),
+        None => Err(Error::in_file(None, "holds no rows of numbers")),
+    }
+}
+
+fn parse_cell(text: &str, column: usize) -> Result<f64, String> {
+    let column = column + 1;
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        Ok(_) => Err(format!("column {column} is {text}; fill in or remove such points first")),
+        Err(_) if text.is_empty() => {
+            Err(format!("column {column} is empty; fill in or remove such points first"))
+        }
+        Err(_) => Err(format!("column {column} is `{text}`, which is not a number")),
+    }
+}
