@@ -5,6 +5,9 @@
 //! on any machine. Distances are summed in a fixed order, whatever the width of the machine's registers. Work is
 //! done in fixed portions against a snapshot, and what a portion finds is added to the lists in the end: a list
 //! keeps the nearest of all it was offered, so the order of the offers makes no difference.
+//!
+//! Memory is what takes time: trees divide the points by short sketches of them, and the points are put in the
+//! order of a tree's leaves, so that neighbours stand close to each other.
 
 use std::ops::ControlFlow;
 
@@ -20,13 +23,14 @@ use crate::random::Random;
 const LEAF_PER_NEIGHBOR: usize = 4;
 /// Neighbours a list has room for beyond those searched.
 const SPARE: usize = 6;
-/// Neighbours of a point that are introduced to each other in a round, new ones and old ones.
-const MOST_INTRODUCED: usize = 20;
+/// Neighbours of a point that are introduced to each other in a round: new ones, and old ones to new ones.
+const MOST_NEW: usize = 20;
+const MOST_OLD: usize = 20;
 /// Points whose neighbours are introduced before the lists are updated.
 const PORTION: usize = 1 << 14;
 /// Rounds at most, and the share of list places that must change for another one.
 const MOST_ROUNDS: usize = 12;
-const LEAST_CHANGE: f64 = 0.001;
+const LEAST_CHANGE: f64 = 0.003;
 /// Parts of the points that are updated side by side.
 const N_PARTS: usize = 64;
 
@@ -39,13 +43,16 @@ pub(super) fn nearest(
     report: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> ControlFlow<(), Vec<Nearest>> {
     let n_points = space.count();
-    let rows = Rows::new(space);
+    let sketches = Rows::sketches(space, seed);
+    let leaf_size = LEAF_PER_NEIGHBOR * n_neighbors;
+    let order = leaves(&sketches, leaf_size, seed, 0).concat();
+    let (sketches, rows) = (sketches.reordered(&order), Rows::new(space, &order));
     let mut lists = Lists::new(n_points, n_neighbors + SPARE);
     let n_trees = 4 + (n_points.isqrt() / 40).min(12);
     // Half of the way is the trees, the other half the rounds, of which few are needed.
     for tree in 0..n_trees {
         report(n_points * tree / (2 * n_trees))?;
-        lists.join_leaves(&rows, leaves(&rows, LEAF_PER_NEIGHBOR * n_neighbors, seed, tree));
+        lists.join_leaves(&rows, leaves(&sketches, leaf_size, seed, tree));
     }
     for round in 0..MOST_ROUNDS {
         report(n_points / 2 + n_points * round / (2 * MOST_ROUNDS))?;
@@ -55,22 +62,31 @@ pub(super) fn nearest(
         }
     }
     report(n_points)?;
-    let measured = |(point, list): (usize, Vec<Entry>)| {
+    let measured = |(place, list): (usize, Vec<Entry>)| {
+        let point = order[place];
         let mut found = Vec::with_capacity(list.len() + 1);
-        let own = (!skip_own).then_some(point as NodeId);
-        let ids = list.iter().map(|entry| entry.id).chain(own);
-        space.squared_distances(point, space, ids, &mut found);
+        let own = (!skip_own).then_some(point);
+        let ids = list.iter().map(|entry| order[entry.id as usize]).chain(own);
+        space.squared_distances(point as usize, space, ids, &mut found);
         take_nearest(&mut found, n_neighbors);
-        found
+        (point, found)
     };
-    ControlFlow::Continue(lists.of_point.into_par_iter().enumerate().map(measured).collect())
+    let found: Vec<(NodeId, Nearest)> = lists.of_point.into_par_iter().enumerate().map(measured).collect();
+    let mut in_order: Vec<Nearest> = vec![Vec::new(); n_points];
+    for (point, nearest) in found {
+        in_order[point as usize] = nearest;
+    }
+    ControlFlow::Continue(in_order)
 }
 
 /// Lanes of a sum, and coordinates after which it is looked at.
 const LANES: usize = 32;
 const STRIDE: usize = 256;
 
-/// The points in 32 bits, each filled up with zeros to a whole number of lanes.
+/// Numbers in a sketch of a point.
+const SKETCH: usize = 2 * LANES;
+
+/// Points in 32 bits, each filled up with zeros to a whole number of lanes.
 struct Rows {
     values: Vec<f32>,
     width: usize,
@@ -79,22 +95,68 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(space: &Space<'_>) -> Self {
+    /// The points in the given order.
+    fn new(space: &Space<'_>, order: &[NodeId]) -> Self {
         let width = space.n_features().next_multiple_of(LANES);
-        let origin = vec![0.0; space.n_features()];
-        // To at most 1, so that no square overflows.
-        let scale = 1.0 / space.largest().max(f64::MIN_POSITIVE);
-        let mut values = Vec::with_capacity(space.count() * width);
-        for point in 0..space.count() {
-            space.centered_into(point, &origin, |value| (value * scale) as f32, &mut values);
-            values.resize((point + 1) * width, 0.0);
-        }
-        Self { values, width, count: space.count(), arch: space.arch() }
+        let mut values = vec![0.0; order.len() * width];
+        let fill = |(row, &point): (&mut [f32], &NodeId)| narrow(space, point as usize, row);
+        values.par_chunks_exact_mut(width).zip(order).for_each(fill);
+        Self { values, width, count: order.len(), arch: space.arch() }
+    }
+
+    /// Sketches of the points: their products with random rows of -1 and 1, which keep distances about.
+    fn sketches(space: &Space<'_>, seed: u64) -> Self {
+        let width = space.n_features().next_multiple_of(LANES);
+        let signs: Vec<f32> = (0..SKETCH * width)
+            .map(|place| if mix(seed, place as u64) & 1 == 0 { 1.0 } else { -1.0 })
+            .collect();
+        let arch = space.arch();
+        let mut values = vec![0.0; space.count() * SKETCH];
+        values.par_chunks_exact_mut(SKETCH).enumerate().for_each_init(
+            || vec![0.0; width],
+            |row, (point, sketch)| {
+                narrow(space, point, row);
+                arch.dispatch(Project { row, signs: &signs, sketch });
+            },
+        );
+        Self { values, width: SKETCH, count: space.count(), arch }
+    }
+
+    fn reordered(&self, order: &[NodeId]) -> Self {
+        let values = order.iter().flat_map(|&point| self.row(point)).copied().collect();
+        Self { values, ..*self }
     }
 
     #[inline(always)]
     fn row(&self, point: NodeId) -> &[f32] {
         &self.values[point as usize * self.width..][..self.width]
+    }
+}
+
+/// A point in 32 bits, scaled to at most 1 so that no square overflows.
+fn narrow(space: &Space<'_>, point: usize, row: &mut [f32]) {
+    let scale = 1.0 / space.largest().max(f64::MIN_POSITIVE);
+    for (place, value) in row.iter_mut().zip(space.coordinates(point)) {
+        *place = (value * scale) as f32;
+    }
+}
+
+/// The products of a row with rows of signs.
+struct Project<'p> {
+    row: &'p [f32],
+    signs: &'p [f32],
+    sketch: &'p mut [f32],
+}
+
+// Work for the widest registers there are is a struct, because only so is all of it sure to be compiled for them.
+impl WithSimd for Project<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        for (product, signs) in self.sketch.iter_mut().zip(self.signs.chunks_exact(self.row.len())) {
+            *product = dot(simd, self.row, signs);
+        }
     }
 }
 
@@ -203,7 +265,6 @@ struct Divide<'d> {
     b: NodeId,
 }
 
-// Work for the widest registers there are is a struct, because only so is all of it sure to be compiled for them.
 impl WithSimd for Divide<'_> {
     type Output = (Vec<NodeId>, Vec<NodeId>);
 
@@ -349,7 +410,7 @@ impl Lists {
             let forward = list.iter().map(|entry| (entry.id, entry.is_new));
             let all: Vec<(NodeId, bool)> =
                 forward.chain(backward[starts[point]..starts[point + 1]].iter().copied()).collect();
-            let drawn = |wanted: bool| {
+            let drawn = |wanted: bool, most: usize| {
                 let mut drawn: Vec<(u64, NodeId)> = all
                     .iter()
                     .filter(|guest| guest.1 == wanted)
@@ -357,10 +418,10 @@ impl Lists {
                     .collect();
                 drawn.sort_unstable();
                 drawn.dedup();
-                drawn.truncate(MOST_INTRODUCED);
+                drawn.truncate(most);
                 drawn.into_iter().map(|(_, id)| id).collect::<Vec<NodeId>>()
             };
-            let guests = Guests { new: drawn(true), old: drawn(false) };
+            let guests = Guests { new: drawn(true, MOST_NEW), old: drawn(false, MOST_OLD) };
             for entry in list.iter_mut().filter(|entry| entry.is_new) {
                 entry.is_new = !guests.new.contains(&entry.id);
             }
