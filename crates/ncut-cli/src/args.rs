@@ -227,19 +227,19 @@ pub(crate) struct CompletionsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct SolvingArgs {
     /// Number of clusters: exactly as many come back
-    #[arg(short = 'k', long = "clusters", value_name = "K")]
+    #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true)]
     pub(crate) n_clusters: usize,
     /// Which algorithms run
     #[arg(long, value_enum, default_value_t = PresetArg::Paper)]
     pub(crate) preset: PresetArg,
     /// Stop this long after the graph is there and keep the best so far
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
     /// Sweeps of coordinate descent at most
     #[arg(long, value_name = "N", default_value_t = StoppingRule::default().max_sweeps)]
     pub(crate) max_sweeps: usize,
     /// No cluster's volume below this share of the mean; 0 is plain N-Cut (preset `paper` has none)
-    #[arg(long, value_name = "F", default_value_t = 0.0)]
+    #[arg(long, value_name = "F", default_value_t = 0.0, allow_negative_numbers = true)]
     pub(crate) min_share: f64,
     /// Seed of whatever is random (preset `paper`: nothing)
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -289,7 +289,7 @@ pub(crate) struct NeighborArgs {
     #[arg(long, value_name = "N", default_value_t = PointGraph::default().n_neighbors)]
     neighbors: usize,
     /// Falloff of `--affinity rbf`, exp(-gamma * length^2) [default: 1 / (2 * median length^2)]
-    #[arg(long, value_name = "G")]
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
     gamma: Option<f64>,
     /// Link two points only if each is a neighbour of the other
     #[arg(long)]

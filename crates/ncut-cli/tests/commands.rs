@@ -214,7 +214,7 @@ fn completions_and_help_are_there() {
         let ran = bench.run(&format!("completions {shell}"));
         assert!(ran.code == Some(0) && ran.stdout.contains("cluster"), "{shell}");
     }
-    for command in ["cluster", "score", "convert", "demo", "completions"] {
+    for command in ["cluster", "points", "segment", "score", "convert", "demo", "completions"] {
         let help = bench.run(&format!("{command} --help")).stdout;
         assert!(help.contains("Example"), "{command} has no example");
     }
