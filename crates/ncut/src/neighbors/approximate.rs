@@ -11,6 +11,7 @@
 
 use std::ops::ControlFlow;
 
+use memmap2::MmapMut;
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -24,13 +25,13 @@ const LEAF_PER_NEIGHBOR: usize = 4;
 /// Neighbours a list has room for beyond those searched.
 const SPARE: usize = 6;
 /// Neighbours of a point that are introduced to each other in a round: new ones, and old ones to new ones.
-const MOST_NEW: usize = 20;
-const MOST_OLD: usize = 20;
+const MOST_NEW: usize = 28;
+const MOST_OLD: usize = 16;
 /// Points whose neighbours are introduced before the lists are updated.
 const PORTION: usize = 1 << 14;
 /// Rounds at most, and the share of list places that must change for another one.
 const MOST_ROUNDS: usize = 12;
-const LEAST_CHANGE: f64 = 0.003;
+const LEAST_CHANGE: f64 = 0.005;
 /// Parts of the points that are updated side by side.
 const N_PARTS: usize = 64;
 
@@ -48,7 +49,7 @@ pub(super) fn nearest(
     let order = leaves(&sketches, leaf_size, seed, 0).concat();
     let (sketches, rows) = (sketches.reordered(&order), Rows::new(space, &order));
     let mut lists = Lists::new(n_points, n_neighbors + SPARE);
-    let n_trees = 4 + (n_points.isqrt() / 40).min(12);
+    let n_trees = 4 + (n_points.isqrt() / 130).min(12);
     // Half of the way is the trees, the other half the rounds, of which few are needed.
     for tree in 0..n_trees {
         report(n_points * tree / (2 * n_trees))?;
@@ -88,7 +89,7 @@ const SKETCH: usize = 2 * LANES;
 
 /// Points in 32 bits, each filled up with zeros to a whole number of lanes.
 struct Rows {
-    values: Vec<f32>,
+    values: Floats,
     width: usize,
     count: usize,
     arch: pulp::Arch,
@@ -98,9 +99,9 @@ impl Rows {
     /// The points in the given order.
     fn new(space: &Space<'_>, order: &[NodeId]) -> Self {
         let width = space.n_features().next_multiple_of(LANES);
-        let mut values = vec![0.0; order.len() * width];
+        let mut values = Floats::zeros(order.len() * width);
         let fill = |(row, &point): (&mut [f32], &NodeId)| narrow(space, point as usize, row);
-        values.par_chunks_exact_mut(width).zip(order).for_each(fill);
+        values.as_mut_slice().par_chunks_exact_mut(width).zip(order).for_each(fill);
         Self { values, width, count: order.len(), arch: space.arch() }
     }
 
@@ -111,8 +112,8 @@ impl Rows {
             .map(|place| if mix(seed, place as u64) & 1 == 0 { 1.0 } else { -1.0 })
             .collect();
         let arch = space.arch();
-        let mut values = vec![0.0; space.count() * SKETCH];
-        values.par_chunks_exact_mut(SKETCH).enumerate().for_each_init(
+        let mut values = Floats::zeros(space.count() * SKETCH);
+        values.as_mut_slice().par_chunks_exact_mut(SKETCH).enumerate().for_each_init(
             || vec![0.0; width],
             |row, (point, sketch)| {
                 narrow(space, point, row);
@@ -123,13 +124,50 @@ impl Rows {
     }
 
     fn reordered(&self, order: &[NodeId]) -> Self {
-        let values = order.iter().flat_map(|&point| self.row(point)).copied().collect();
-        Self { values, ..*self }
+        let mut values = Floats::zeros(order.len() * self.width);
+        for (row, &point) in values.as_mut_slice().chunks_exact_mut(self.width).zip(order) {
+            row.copy_from_slice(self.row(point));
+        }
+        Self { values, width: self.width, count: self.count, arch: self.arch }
     }
 
     #[inline(always)]
     fn row(&self, point: NodeId) -> &[f32] {
-        &self.values[point as usize * self.width..][..self.width]
+        &self.values.as_slice()[point as usize * self.width..][..self.width]
+    }
+}
+
+/// Many floats, in large pages where the system has them: rows are visited in no order, and with small pages nearly
+/// every visit would have to look up where its page is.
+enum Floats {
+    Mapped(MmapMut),
+    Plain(Vec<f32>),
+}
+
+impl Floats {
+    fn zeros(len: usize) -> Self {
+        let Ok(map) = MmapMut::map_anon((len * size_of::<f32>()).max(1)) else {
+            return Self::Plain(vec![0.0; len]);
+        };
+        // Advice may be refused; then the pages are small.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        Self::Mapped(map)
+    }
+
+    #[inline(always)]
+    fn as_slice(&self) -> &[f32] {
+        match self {
+            Self::Mapped(map) => pulp::bytemuck::cast_slice(map),
+            Self::Plain(values) => values,
+        }
+    }
+
+    fn as_mut_slice(&mut self) -> &mut [f32] {
+        match self {
+            Self::Mapped(map) => pulp::bytemuck::cast_slice_mut(map),
+            Self::Plain(values) => values,
+        }
     }
 }
 
@@ -324,6 +362,11 @@ fn add(list: &mut Vec<Entry>, room: usize, squared: f32, id: NodeId) -> bool {
     true
 }
 
+#[inline(always)]
+fn knows(list: &[Entry], id: NodeId) -> bool {
+    list.iter().any(|entry| entry.id == id)
+}
+
 fn farthest(list: &[Entry], room: usize) -> f32 {
     if list.len() < room { f32::INFINITY } else { list.last().map_or(f32::INFINITY, |last| last.squared) }
 }
@@ -372,9 +415,10 @@ impl Lists {
             report(n_points / 2 + n_points * round / (2 * MOST_ROUNDS))?;
             let limits: Vec<f32> = self.of_point.par_iter().map(|list| farthest(list, self.room)).collect();
             let portion = &guests[first..(first + PORTION).min(n_points)];
+            let lists = &self.of_point;
             let offers = portion.par_chunks(256).map(|guests| {
                 let mut offers: Vec<Vec<Offer>> = vec![Vec::new(); N_PARTS];
-                rows.arch.dispatch(Introduce { rows, guests, limits: &limits, offers: &mut offers });
+                rows.arch.dispatch(Introduce { rows, lists, guests, limits: &limits, offers: &mut offers });
                 offers
             });
             let offers: Vec<Vec<Vec<Offer>>> = offers.collect();
@@ -493,6 +537,7 @@ impl WithSimd for JoinLeaf<'_> {
 /// Measures all pairs of guests of which one at least is new.
 struct Introduce<'i> {
     rows: &'i Rows,
+    lists: &'i [Vec<Entry>],
     guests: &'i [Guests],
     limits: &'i [f32],
     offers: &'i mut [Vec<Offer>],
@@ -503,19 +548,23 @@ impl WithSimd for Introduce<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        let Self { rows, guests, limits, offers } = self;
+        let Self { rows, lists, guests, limits, offers } = self;
         let part_size = rows.count.div_ceil(N_PARTS);
         for Guests { new, old } in guests {
             for (place, &a) in new.iter().enumerate() {
                 let limit_a = limits[a as usize];
                 for others in [&new[..place], old] {
                     for &b in others {
+                        // Who knows the other was offered to it, too.
+                        if a == b || knows(&lists[a as usize], b) {
+                            continue;
+                        }
                         let limit_b = limits[b as usize];
                         let squared = squared_within(simd, rows.row(a), rows.row(b), limit_a.max(limit_b));
-                        if squared <= limit_a && a != b {
+                        if squared <= limit_a {
                             offers[a as usize / part_size].push(Offer { to: a, of: b, squared });
                         }
-                        if squared <= limit_b && a != b {
+                        if squared <= limit_b {
                             offers[b as usize / part_size].push(Offer { to: b, of: a, squared });
                         }
                     }
