@@ -195,7 +195,7 @@ fn accuracy_of_very_many_clusters_is_found_or_declined() {
 
 #[test]
 fn the_self_tuning_graph_equals_its_definition() {
-    let points = two_circles(60, 7);
+    let points = two_circles(100, 7);
     let mut rows: Vec<[f64; 2]> = points.coordinates.chunks_exact(2).map(|row| [row[0], row[1]]).collect();
     // Duplicates: among them the point itself may stay, as a self-loop.
     for place in 0..40 {
