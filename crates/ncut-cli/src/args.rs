@@ -223,14 +223,26 @@ pub(crate) struct CompletionsArgs {
     pub(crate) shell: clap_complete::Shell,
 }
 
+impl Command {
+    /// Threads that are allowed.
+    pub(crate) fn threads(&self) -> Option<u32> {
+        match self {
+            Self::Cluster(args) => args.solving.threads,
+            Self::Points(args) => args.solving.threads,
+            Self::Segment(args) => args.solving.threads,
+            _ => None,
+        }
+    }
+}
+
 /// How a graph is clustered.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct SolvingArgs {
     /// Number of clusters: exactly as many come back
     #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true)]
     pub(crate) n_clusters: usize,
     /// Which algorithms run
-    #[arg(long, value_enum, default_value_t = PresetArg::Paper)]
+    #[arg(long, value_enum, default_value_t = PresetArg::Default)]
     pub(crate) preset: PresetArg,
     /// Stop this long after the graph is there and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
@@ -238,9 +250,10 @@ pub(crate) struct SolvingArgs {
     /// Sweeps of coordinate descent at most
     #[arg(long, value_name = "N", default_value_t = StoppingRule::default().max_sweeps)]
     pub(crate) max_sweeps: usize,
-    /// No cluster's volume below this share of the mean; 0 is plain N-Cut (preset `paper` has none)
-    #[arg(long, value_name = "F", default_value_t = 0.0, allow_negative_numbers = true)]
-    pub(crate) min_share: f64,
+    /// No cluster's volume below this share of the mean; 0 is plain N-Cut [default: 0.25; 0 for pictures and for
+    /// preset `paper`, which has none]
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    pub(crate) min_share: Option<f64>,
     /// Seed of whatever is random (preset `paper`: nothing)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -254,7 +267,11 @@ impl SolvingArgs {
         let settings = Ncut::new(self.n_clusters)
             .preset(self.preset.preset())
             .max_sweeps(self.max_sweeps)
-            .min_share(self.min_share);
+            .seed(self.seed);
+        let settings = match self.min_share {
+            Some(min_share) => settings.min_share(min_share),
+            None => settings,
+        };
         match self.time_limit {
             Some(limit) => settings.time_limit(limit),
             None => settings,
@@ -411,20 +428,30 @@ pub(crate) struct ReportingArgs {
 pub(crate) enum PresetArg {
     /// The paper, to its printed digits: N2HI, then Fast-CD
     Paper,
+    /// One multilevel pass
+    Fast,
+    /// What pays within a few times the cost of one descent
+    Default,
+    /// Until the time limit, or until nothing better turns up
+    Best,
 }
 
 impl PresetArg {
     /// Threads that run, of those allowed.
-    pub(crate) fn threads(self, _allowed: Option<u32>) -> u32 {
+    pub(crate) fn threads(self) -> u32 {
         match self {
             // Sequential by definition.
             Self::Paper => 1,
+            _ => rayon::current_num_threads() as u32,
         }
     }
 
     pub(crate) fn preset(self) -> Preset {
         match self {
             Self::Paper => Preset::Paper,
+            Self::Fast => Preset::Fast,
+            Self::Default => Preset::Default,
+            Self::Best => Preset::Best,
         }
     }
 }

@@ -34,6 +34,10 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Some(threads) = cli.command.threads() {
+        // Where the system grants no threads, the work is done with those there are.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
+    }
     let done = match cli.command {
         Command::Cluster(args) => commands::cluster::run(&args),
         Command::Points(args) => commands::points::run(&args),

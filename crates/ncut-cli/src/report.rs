@@ -41,9 +41,9 @@ impl ClusteringReport {
         Self {
             graph: GraphReport::new(graph, found.n_components),
             preset: solving.preset.preset().name(),
-            min_share: solving.min_share,
+            min_share: solving.min_share.unwrap_or_else(|| solving.preset.preset().min_share()),
             seed: solving.seed,
-            threads: solving.preset.threads(solving.threads),
+            threads: solving.preset.threads(),
             cut: CutReport::new(&found.clusters, found.objective, found.ncut, found.smallest_share),
             agreement: None,
             stop_reason: found.stop_reason.name(),

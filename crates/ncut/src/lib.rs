@@ -37,6 +37,7 @@ pub mod image;
 pub mod synthetic;
 pub mod io;
 mod start;
+mod search;
 mod ncut;
 
 pub use error::{Error, Result};

@@ -9,7 +9,8 @@ use crate::graph::Graph;
 use crate::hierarchy::{InitialLabels, n2hi};
 use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED};
 use crate::partition::Partition;
-use crate::progress::{Observer, Progress, StopReason, unobserved};
+use crate::progress::{Observer, Progress, SharedObserver, StopReason, unobserved};
+use crate::search::{Effort, search};
 use crate::start;
 
 /// Which algorithms run.
@@ -17,8 +18,14 @@ use crate::start;
 #[non_exhaustive]
 pub enum Preset {
     /// The paper, to its printed digits: N2HI, then Fast-CD, sequential.
-    #[default]
     Paper,
+    /// One multilevel pass.
+    Fast,
+    /// What pays within a few times the cost of a descent.
+    #[default]
+    Default,
+    /// Until the time limit, or until nothing better turns up.
+    Best,
 }
 
 impl Preset {
@@ -26,6 +33,17 @@ impl Preset {
     pub fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",
+            Self::Fast => "fast",
+            Self::Default => "default",
+            Self::Best => "best",
+        }
+    }
+
+    /// The share of the mean volume that no cluster falls below, unless another is asked for.
+    pub fn min_share(self) -> f64 {
+        match self {
+            Self::Paper => 0.0,
+            Self::Fast | Self::Default | Self::Best => 0.25,
         }
     }
 }
@@ -59,10 +77,11 @@ pub struct Ncut {
     n_clusters: usize,
     preset: Preset,
     stopping: StoppingRule,
-    min_share: f64,
+    min_share: Option<f64>,
     components: ComponentChoice,
     init: Option<Vec<Label>>,
     time_limit: Option<Duration>,
+    seed: u64,
 }
 
 /// What came out.
@@ -96,11 +115,18 @@ impl Ncut {
             n_clusters,
             preset: Preset::default(),
             stopping: StoppingRule::default(),
-            min_share: 0.0,
+            min_share: None,
             components: ComponentChoice::default(),
             init: None,
             time_limit: None,
+            seed: 0,
         }
+    }
+
+    /// What the choices among equals, and the variations of preset `best`, are made from.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
     }
 
     /// Chooses the algorithms.
@@ -121,11 +147,15 @@ impl Ncut {
         Self { stopping: StoppingRule { tolerance, ..self.stopping }, ..self }
     }
 
-    /// Lets no cluster's volume fall below this share of the mean volume. Preset `paper` has no such
-    /// constraint, so only 0 goes with it.
+    /// Lets no cluster's volume fall below this share of the mean volume; 0 is plain N-Cut. Without it the
+    /// [preset's own](Preset::min_share) holds. Preset `paper` has no such constraint, so only 0 goes with it.
     #[must_use]
     pub fn min_share(self, min_share: f64) -> Self {
-        Self { min_share, ..self }
+        Self { min_share: Some(min_share), ..self }
+    }
+
+    fn effective_min_share(&self) -> f64 {
+        self.min_share.unwrap_or_else(|| self.preset.min_share())
     }
 
     /// Chooses what happens to a disconnected graph.
@@ -196,12 +226,13 @@ impl Ncut {
             let (value, expected) = (tolerance.to_string(), "a number of at least 0");
             return Err(Error::BadSetting { name: "tolerance", value, expected });
         }
-        if !(0.0..=1.0).contains(&self.min_share) {
-            let (value, expected) = (self.min_share.to_string(), "from 0 to 1");
+        let min_share = self.effective_min_share();
+        if !(0.0..=1.0).contains(&min_share) {
+            let (value, expected) = (min_share.to_string(), "from 0 to 1");
             return Err(Error::BadSetting { name: "min_share", value, expected });
         }
-        if self.preset == Preset::Paper && self.min_share > 0.0 {
-            let (value, expected) = (self.min_share.to_string(), "0 with preset `paper`, which has no share");
+        if self.preset == Preset::Paper && min_share > 0.0 {
+            let (value, expected) = (min_share.to_string(), "0 with preset `paper`, which has no share");
             return Err(Error::BadSetting { name: "min_share", value, expected });
         }
         if self.n_clusters > Label::MAX as usize {
@@ -242,6 +273,7 @@ impl Ncut {
         } else {
             match self.preset {
                 Preset::Paper => self.solve_as_paper(graph, init, &mut observe)?,
+                Preset::Fast | Preset::Default | Preset::Best => self.solve_by_search(graph, &mut observe)?,
             }
         };
         if found.stop_reason == StopReason::Cancelled && clock.ran_out {
@@ -274,6 +306,41 @@ impl Ncut {
         };
         let labels = partition.into_labels().into_iter().map(|cluster| cluster as Label).collect();
         Ok(Found { labels, sweeps, moves, stop_reason })
+    }
+}
+
+impl Ncut {
+    fn solve_by_search(&self, graph: &Graph<'_>, observe: Observer<'_>) -> Result<Found> {
+        let effort = match self.preset {
+            Preset::Fast => Effort { chains: false, split_rounds: 0, cycles: 0, evolve: false },
+            Preset::Default | Preset::Paper => {
+                Effort { chains: true, split_rounds: 8, cycles: 1, evolve: false }
+            }
+            Preset::Best => Effort { chains: true, split_rounds: 8, cycles: 1, evolve: true },
+        };
+        let connected = (graph.n_isolated() > 0).then(|| graph.connected_nodes());
+        let part = connected.as_ref().map(|nodes| graph.induced(nodes)).transpose()?;
+        let watch = SharedObserver::new(observe);
+        let searched = search(
+            part.as_ref().unwrap_or(graph),
+            self.n_clusters,
+            self.effective_min_share(),
+            self.stopping,
+            &effort,
+            self.seed,
+            &watch,
+        )?;
+        let labels = match connected {
+            None => searched.labels.into_iter().map(|cluster| cluster as Label).collect(),
+            Some(nodes) => {
+                let mut labels = vec![0; graph.n_nodes()];
+                for (&node, &label) in nodes.iter().zip(&searched.labels) {
+                    labels[node as usize] = label as Label;
+                }
+                labels
+            }
+        };
+        Ok(Found { labels, sweeps: searched.sweeps, moves: searched.moves, stop_reason: searched.stop_reason })
     }
 }
 

@@ -27,11 +27,20 @@ pub struct Partition<'g> {
     volumes: Vec<f64>,
     /// Largest volume of every cluster since the sums were computed from the graph.
     peaks: Vec<f64>,
+    /// No node leaves a cluster whose volume would fall below this.
+    floor: f64,
+    /// No cluster is below these; they follow slowly when the lowest cluster rises.
+    lowest_density: f64,
+    lowest_volume: f64,
+    /// Moves until the lowest are looked for again.
+    n_until_lowest: usize,
 }
 
 /// Sums that have shrunk to this share of what they were, or are to shrink to it by a single move, have lost
 /// too many digits: they are computed afresh.
 const LOST_DIGITS: f64 = 1e-6;
+/// More than a score of a node in a cluster can be wrong by rounding.
+const ROUNDING: f64 = 1e-14;
 
 /// One node changing its cluster, made by a partition for itself as it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -128,9 +137,26 @@ impl<'g> Partition<'g> {
         }
         let zeros = vec![0.0; n_clusters];
         let (associations, peaks) = (zeros.clone(), zeros.clone());
-        let mut partition = Self { graph, labels, sizes, associations, volumes: zeros, peaks };
+        let mut partition = Self {
+            graph,
+            labels,
+            sizes,
+            associations,
+            volumes: zeros,
+            peaks,
+            floor: 0.0,
+            lowest_density: 0.0,
+            lowest_volume: 0.0,
+            n_until_lowest: 0,
+        };
         partition.refresh();
         Ok(partition)
+    }
+
+    /// The same partition, from now on without moves that let a cluster's volume fall below `floor`.
+    #[must_use]
+    pub fn with_floor(self, floor: f64) -> Self {
+        Self { floor, ..self }
     }
 
     /// The graph.
@@ -192,60 +218,119 @@ impl<'g> Partition<'g> {
     }
 
     /// The move of `node` that raises the objective most, if any does; among equals the cluster with the
-    /// lowest number. A node alone in its cluster stays, so that no cluster becomes empty.
+    /// lowest number. A node alone in its cluster stays, so that no cluster becomes empty, and so does one
+    /// whose leaving would break the [floor](Self::with_floor).
     ///
-    /// All clusters are considered, but looked at only where they can win. For a node of degree `d`
-    /// without self-loop, a cluster it has no edge to scores `A_c / (D_c + d) - A_c / D_c <= 0` (in
-    /// floating point too: division is monotone). So none of them beats staying when staying scores at
-    /// least 0, nor a neighbouring cluster that scores more than 0. With a self-loop `s` the score is
-    /// `(s D_c - A_c d) / (D_c (D_c + d))`, which can be positive, and all are looked at.
+    /// All clusters are considered, but looked at only where they can win. For a node of degree `d` and
+    /// self-loop `s`, a cluster it has no edge to scores
+    /// `(A_c + s) / (D_c + d) - A_c / D_c = (s / d - A_c / D_c) d / (D_c + d)`. Without self-loop that is at most
+    /// 0 (in floating point too: division is monotone); with one it is at most the same expression for the
+    /// lowest density and the lowest volume of all clusters. None of them beats staying when staying scores
+    /// at least that, nor a neighbouring cluster that scores more.
     ///
     /// # Panics
     /// When `links` was made for fewer clusters.
     pub fn best_move(&self, node: NodeId, links: &mut Links) -> Option<Move> {
-        let from = self.labels[node as usize];
-        if self.sizes[from as usize] <= 1 || self.graph.degree(node) == 0.0 {
+        if !self.may_leave(node) {
             return None;
         }
         links.gather(self.graph, &self.labels, node);
+        let from = self.labels[node as usize];
         let link_from = links.weights[from as usize];
         let stay = self.staying(node, from, link_from);
-
-        let mut best = (stay, from);
-        let consider = |best: &mut (f64, ClusterId), cluster: ClusterId| {
-            if cluster != from {
-                let score = self.joining(node, cluster, links.weights[cluster as usize]);
-                if score > best.0 || (score == best.0 && best.1 != from && cluster < best.1) {
-                    *best = (score, cluster);
-                }
-            }
-        };
-        for &cluster in &links.adjacent {
-            consider(&mut best, cluster);
-        }
-        let adjacent_decide =
-            self.graph.self_loop(node) == 0.0 && if best.1 == from { best.0 >= 0.0 } else { best.0 > 0.0 };
-        if !adjacent_decide {
-            for cluster in 0..self.n_clusters() as ClusterId {
-                consider(&mut best, cluster);
-            }
-        }
-        let (score, to) = best;
+        let (score, to) = self.best_cluster(node, links, (stay, from));
         let link_to = links.weights[to as usize];
         (to != from).then_some(Move { node, from, to, gain: score - stay, link_from, link_to })
     }
 
+    /// The move of `node` that raises the objective most, or lowers it least, to a cluster it is linked to.
+    pub(crate) fn best_departure(&self, node: NodeId, links: &mut Links) -> Option<Move> {
+        if !self.may_leave(node) {
+            return None;
+        }
+        links.gather(self.graph, &self.labels, node);
+        let from = self.labels[node as usize];
+        let mut best = (f64::NEG_INFINITY, from);
+        for &cluster in &links.adjacent {
+            self.consider(node, links, from, cluster, &mut best);
+        }
+        let (score, to) = best;
+        let (link_from, link_to) = (links.weights[from as usize], links.weights[to as usize]);
+        let gain = score - self.staying(node, from, link_from);
+        (to != from).then_some(Move { node, from, to, gain, link_from, link_to })
+    }
+
+    /// Whether the cluster of `node` can do without it.
+    #[inline]
+    fn may_leave(&self, node: NodeId) -> bool {
+        let (from, degree) = (self.labels[node as usize] as usize, self.graph.degree(node));
+        self.sizes[from] > 1 && degree > 0.0 && (self.floor == 0.0 || self.volumes[from] - degree >= self.floor)
+    }
+
+    /// The cluster where the gathered node scores most, `best` being its own.
+    #[inline]
+    fn best_cluster(&self, node: NodeId, links: &Links, mut best: (f64, ClusterId)) -> (f64, ClusterId) {
+        let from = best.1;
+        for &cluster in &links.adjacent {
+            self.consider(node, links, from, cluster, &mut best);
+        }
+        let unlinked = self.most_unlinked(node);
+        let adjacent_decide = if best.1 == from { best.0 >= unlinked } else { best.0 > unlinked };
+        if !adjacent_decide {
+            for cluster in 0..self.n_clusters() as ClusterId {
+                self.consider(node, links, from, cluster, &mut best);
+            }
+        }
+        best
+    }
+
+    #[inline]
+    fn consider(
+        &self,
+        node: NodeId,
+        links: &Links,
+        from: ClusterId,
+        cluster: ClusterId,
+        best: &mut (f64, ClusterId),
+    ) {
+        if cluster != from {
+            let score = self.joining(node, cluster, links.weights[cluster as usize]);
+            if score > best.0 || (score == best.0 && best.1 != from && cluster < best.1) {
+                *best = (score, cluster);
+            }
+        }
+    }
+
+    /// A cluster without a link to the node scores no more than this.
+    #[inline]
+    fn most_unlinked(&self, node: NodeId) -> f64 {
+        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
+        if own == 0.0 {
+            return 0.0;
+        }
+        let excess = (own / degree - self.lowest_density).max(0.0);
+        excess * (degree / (self.lowest_volume + degree)) + ROUNDING
+    }
+
     /// The move of `node` to `cluster`, whatever it gains; `None` when the node is isolated, alone in its
-    /// cluster, or there already.
+    /// cluster, bound to it by the floor, or there already.
     pub fn move_to(&self, node: NodeId, cluster: ClusterId, links: &mut Links) -> Option<Move> {
         let from = self.labels[node as usize];
-        if from == cluster || self.sizes[from as usize] <= 1 || self.graph.degree(node) == 0.0 {
+        if from == cluster || !self.may_leave(node) {
             return None;
         }
         links.gather(self.graph, &self.labels, node);
         let (link_from, link_to) = (links.weights[from as usize], links.weights[cluster as usize]);
         let gain = self.joining(node, cluster, link_to) - self.staying(node, from, link_from);
         Some(Move { node, from, to: cluster, gain, link_from, link_to })
+    }
+
+    /// Takes a move back that was the last to be applied, or whose successors have been taken back.
+    pub(crate) fn take_back(&mut self, step: &Move, links: &mut Links) {
+        links.gather(self.graph, &self.labels, step.node);
+        let (from, to) = (step.to, step.from);
+        let (link_from, link_to) = (links.weights[from as usize], links.weights[to as usize]);
+        self.apply(Move { node: step.node, from, to, gain: -step.gain, link_from, link_to });
     }
 
     /// Carries out a move that [`best_move`](Self::best_move) or [`move_to`](Self::move_to) made for the
@@ -267,7 +352,24 @@ impl<'g> Partition<'g> {
         self.labels[node as usize] = to;
         if self.volumes[source] < LOST_DIGITS * self.peaks[source] {
             self.refresh();
+        } else if self.n_until_lowest == 0 {
+            self.find_lowest();
+        } else {
+            self.n_until_lowest -= 1;
+            for cluster in [source, target] {
+                let density = density(self.associations[cluster], self.volumes[cluster]);
+                self.lowest_density = self.lowest_density.min(density);
+                self.lowest_volume = self.lowest_volume.min(self.volumes[cluster]);
+            }
         }
+    }
+
+    fn find_lowest(&mut self) {
+        let lowest = |low: f64, value: f64| low.min(value);
+        let densities = self.associations.iter().zip(&self.volumes).map(|(&a, &d)| density(a, d));
+        self.lowest_density = densities.fold(f64::INFINITY, lowest);
+        self.lowest_volume = self.volumes.iter().copied().fold(f64::INFINITY, lowest);
+        self.n_until_lowest = self.n_clusters();
     }
 
     /// Recomputes associations and volumes from the graph, so that rounding does not build up. Tells how much
@@ -295,6 +397,7 @@ impl<'g> Partition<'g> {
             let after = density(self.associations[cluster], self.volumes[cluster]);
             largest_change = largest_change.max((after - before).abs());
         }
+        self.find_lowest();
         largest_change
     }
 

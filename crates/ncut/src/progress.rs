@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,6 +20,10 @@ pub enum Stage {
     Hierarchy,
     /// Coordinate descent; the steps are nodes of the current sweep.
     Descent,
+    /// Merging nodes into fewer and fewer; the steps are nodes.
+    Coarsening,
+    /// Looking for better clusters than a descent finds; the steps are attempts.
+    Search,
 }
 
 impl fmt::Display for Stage {
@@ -27,6 +34,8 @@ impl fmt::Display for Stage {
             Self::Picture => "preparing the picture",
             Self::Hierarchy => "first-neighbour hierarchy",
             Self::Descent => "coordinate descent",
+            Self::Coarsening => "coarsening",
+            Self::Search => "searching",
         })
     }
 }
@@ -57,12 +66,66 @@ impl Progress {
 }
 
 /// Told how the work goes; it stops the work by returning [`ControlFlow::Break`], and the best so far
-/// comes back.
-pub type Observer<'a> = &'a mut dyn FnMut(&Progress) -> ControlFlow<()>;
+/// comes back. It is called from one thread at a time, not always from the same.
+pub type Observer<'a> = &'a mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send);
 
 /// An observer that lets everything run.
 pub fn unobserved(_: &Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
+}
+
+/// What parallel work tells, and how it hears that it is to stop.
+pub(crate) trait Watch: Sync {
+    /// Tells how the work goes; breaks once the answer was to stop.
+    fn report(&self, progress: &Progress) -> ControlFlow<()>;
+
+    /// Whether the answer was to stop.
+    fn is_stopped(&self) -> bool;
+}
+
+/// An observer that several threads share: one tells at a time, and once it said stop, all hear it.
+pub(crate) struct SharedObserver<'a> {
+    observer: Mutex<Observer<'a>>,
+    stopped: AtomicBool,
+    started: Instant,
+    /// Microseconds after the start when the observer is to be called again.
+    next_call: AtomicU64,
+}
+
+/// Microseconds between two calls of a shared observer.
+const BETWEEN_CALLS: u64 = 2_000;
+
+impl<'a> SharedObserver<'a> {
+    pub(crate) fn new(observer: Observer<'a>) -> Self {
+        Self {
+            observer: Mutex::new(observer),
+            stopped: AtomicBool::new(false),
+            started: Instant::now(),
+            next_call: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Watch for SharedObserver<'_> {
+    /// Tells the observer, unless it was told a moment ago.
+    fn report(&self, progress: &Progress) -> ControlFlow<()> {
+        let now = self.started.elapsed().as_micros() as u64;
+        // Whoever finds the lock taken goes on: the observer is being told.
+        if !self.is_stopped()
+            && now >= self.next_call.load(Ordering::Relaxed)
+            && let Ok(mut observe) = self.observer.try_lock()
+        {
+            self.next_call.store(now + BETWEEN_CALLS, Ordering::Relaxed);
+            if observe(progress).is_break() {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+        }
+        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
 }
 
 /// Why the work ended.

@@ -1,5 +1,15 @@
 //! A small generator of random numbers whose stream never changes (SplitMix64).
 
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A hash of a number: a step of the generator and its output.
+pub(crate) fn mixed(number: u64) -> u64 {
+    let mut bits = number.wrapping_add(STEP);
+    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    bits ^ (bits >> 31)
+}
+
 /// Random numbers from a seed: the same on every machine and in every version.
 #[derive(Clone, Debug)]
 pub(crate) struct Random {
@@ -12,11 +22,9 @@ impl Random {
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.state;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
+        let bits = mixed(self.state);
+        self.state = self.state.wrapping_add(STEP);
+        bits
     }
 
     /// Uniform in 0..1, never 1.

@@ -60,15 +60,7 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
 
 fn build(args: &PointsArgs, table: &Table, watch: &mut Watch) -> ncut::Result<Graph<'static>> {
     let settings = args.neighbors.graph(args.solving.seed);
-    let mut search = || settings.build(table.points()?, &mut |progress| watch.observe(progress));
-    match args.solving.threads {
-        None => search(),
-        Some(threads) => match rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build() {
-            Ok(pool) => pool.install(search),
-            // Without threads of its own the search uses those there are.
-            Err(_) => search(),
-        },
-    }
+    settings.build(table.points()?, &mut |progress| watch.observe(progress))
 }
 
 fn is_exact(args: &PointsArgs, table: &Table) -> ncut::Result<bool> {

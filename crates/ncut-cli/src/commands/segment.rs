@@ -11,7 +11,7 @@ use ncut::{Graph, Label};
 use serde::Serialize;
 
 use super::check_outputs;
-use crate::args::{SegmentArgs, StyleArg};
+use crate::args::{SegmentArgs, SolvingArgs, StyleArg};
 use crate::report::{ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
 use crate::watch::{OnInterrupt, Watch, uninterrupted};
 
@@ -62,7 +62,9 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     watch.check()?;
 
     let solving = Instant::now();
-    let found = args.solving.settings().solve_observed(&graph, &mut |progress| watch.observe(progress));
+    // A picture has a background, and things in it may be small.
+    let solving_args = SolvingArgs { min_share: args.solving.min_share.or(Some(0.0)), ..args.solving.clone() };
+    let found = solving_args.settings().solve_observed(&graph, &mut |progress| watch.observe(progress));
     watch.finish();
     let found = found.map_err(refused)?;
     let solve = solving.elapsed().as_secs_f64();
@@ -76,7 +78,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     uninterrupted(|| write_regions(args, output, &picture, &labels))?;
     let write = writing.elapsed().as_secs_f64();
     let seconds = Seconds { read, build, solve, write, total: started.elapsed().as_secs_f64() };
-    let clustering = ClusteringReport::new(&graph, &args.solving, &found, seconds);
+    let clustering = ClusteringReport::new(&graph, &solving_args, &found, seconds);
     let report = Report { height: picture.height(), width: picture.width(), clustering };
     if let Some(path) = &args.reporting.json {
         write_json(path, &report)?;

@@ -1,8 +1,14 @@
 //! Fast-CD (the paper's section 3): coordinate descent on the labels, one node at a time.
 
+mod chains;
+mod settle;
+
 use crate::graph::NodeId;
 use crate::partition::{Links, Partition};
 use crate::progress::{Observer, Progress, Stage, StopReason};
+
+pub(crate) use chains::chains;
+pub(crate) use settle::{Proof, settle};
 
 /// Nodes between two calls of the observer.
 const NODES_PER_REPORT: usize = 4096;

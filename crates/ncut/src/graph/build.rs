@@ -120,16 +120,31 @@ impl<'a> Graph<'a> {
         weights: Weights<'a>,
     ) -> Result<Self> {
         let n_nodes = offsets.len() - 1;
+        let mut degrees = zeros::<f64>(n_nodes, n_nodes, columns.len())?;
+        for node in 0..n_nodes {
+            let row = offsets[node] as usize..offsets[node + 1] as usize;
+            // Not `sum`, which makes -0.0 of nothing.
+            degrees[node] = row.map(|entry| weights.at(entry)).fold(0.0, |sum, weight| sum + weight);
+        }
+        Self::from_parts_with_degrees(offsets, columns, weights, degrees)
+    }
+
+    /// As [`from_parts`](Self::from_parts), with degrees that may be larger than the sums of the rows: a part
+    /// of a larger graph.
+    pub(super) fn from_parts_with_degrees(
+        offsets: Cow<'a, [u64]>,
+        columns: Cow<'a, [NodeId]>,
+        weights: Weights<'a>,
+        degrees: Vec<f64>,
+    ) -> Result<Self> {
+        let n_nodes = offsets.len() - 1;
         if n_nodes == 0 {
             return Err(Error::EmptyGraph);
         }
-        let mut degrees = zeros::<f64>(n_nodes, n_nodes, columns.len())?;
         let mut self_loops = Vec::new();
         let mut n_loops = 0;
         for node in 0..n_nodes {
             let row = offsets[node] as usize..offsets[node + 1] as usize;
-            // Not `sum`, which makes -0.0 of nothing.
-            degrees[node] = row.clone().map(|entry| weights.at(entry)).fold(0.0, |sum, weight| sum + weight);
             if let Ok(place) = columns[row.clone()].binary_search(&(node as NodeId)) {
                 if self_loops.is_empty() {
                     self_loops = zeros::<f64>(n_nodes, n_nodes, columns.len())?;

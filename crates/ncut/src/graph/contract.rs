@@ -32,9 +32,27 @@ impl Graph<'_> {
     /// # Ok::<(), ncut::Error>(())
     /// ```
     pub fn contract(&self, group_of: &[u32], n_groups: usize) -> Result<Graph<'static>> {
+        unstopped(self.contract_observed(group_of, n_groups, &mut unobserved)?)
+    }
+
+    /// As [`contract`](Self::contract); breaks when `observe` does.
+    pub(crate) fn contract_observed(
+        &self,
+        group_of: &[u32],
+        n_groups: usize,
+        observe: Observer<'_>,
+    ) -> Result<ControlFlow<(), Graph<'static>>> {
         let members = Members::new(group_of, n_groups, self)?;
         let sum = |total: f64, _: usize, _: usize| total;
-        unstopped(self.gather_groups(group_of, &members, sum, &mut unobserved)?)
+        let degree = |group| members.of(group).iter().map(|&node| self.degree(node)).sum();
+        // The degrees are added up too: those of a part are larger than its rows tell.
+        let degrees = (0..n_groups).map(degree).collect();
+        let rows = self.gather_groups(group_of, &members, sum, Stage::Coarsening, observe);
+        let ControlFlow::Continue((offsets, columns, weights)) = rows else {
+            return Ok(ControlFlow::Break(()));
+        };
+        Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)
+            .map(ControlFlow::Continue)
     }
 
     /// As [`contract`](Self::contract), by *averages* (the paper's eq. merge): each weight is divided by
@@ -64,7 +82,11 @@ impl Graph<'_> {
                 mean.max(f64::MIN_POSITIVE)
             }
         };
-        self.gather_groups(group_of, &members, mean, observe)
+        let rows = self.gather_groups(group_of, &members, mean, Stage::Hierarchy, observe);
+        let ControlFlow::Continue((offsets, columns, weights)) = rows else {
+            return Ok(ControlFlow::Break(()));
+        };
+        Graph::from_parts(offsets.into(), columns.into(), weights).map(ControlFlow::Continue)
     }
 
     /// Sums the weights between groups, row by row; `weigh(sum, from, to)` makes the weight of it, 0 for
@@ -75,10 +97,11 @@ impl Graph<'_> {
         group_of: &[u32],
         members: &Members,
         weigh: impl Fn(f64, usize, usize) -> f64,
+        stage: Stage,
         observe: Observer<'_>,
-    ) -> Result<ControlFlow<(), Graph<'static>>> {
+    ) -> ControlFlow<(), Rows> {
         let n_groups = members.count();
-        let mut progress = Progress::new(Stage::Hierarchy, n_groups as u64);
+        let mut progress = Progress::new(stage, n_groups as u64);
         let mut sums = vec![0.0; n_groups];
         let mut touched: Vec<u32> = Vec::new();
         // The upper triangle: row by row, columns ascending.
@@ -88,9 +111,7 @@ impl Graph<'_> {
         for from in 0..n_groups {
             if from.is_multiple_of(GROUPS_PER_REPORT) {
                 progress.done = from as u64;
-                if observe(&progress).is_break() {
-                    return Ok(ControlFlow::Break(()));
-                }
+                observe(&progress)?;
             }
             let mut own = 0.0;
             for &node in members.of(from) {
@@ -150,10 +171,13 @@ impl Graph<'_> {
             }
             start = end;
         }
-        Graph::from_parts(offsets.into(), columns.into(), Weights::F64(weights.into()))
-            .map(ControlFlow::Continue)
+        ControlFlow::Continue((offsets, columns, Weights::F64(weights.into())))
     }
 }
+
+/// Offsets, columns and weights of the rows of a graph.
+pub(super) type Rows = (Vec<u64>, Vec<NodeId>, Weights<'static>);
+
 
 /// What work gives whose observer never stops it.
 fn unstopped(graph: ControlFlow<(), Graph<'static>>) -> Result<Graph<'static>> {

@@ -5,6 +5,7 @@ mod csr;
 mod symmetry;
 mod components;
 mod contract;
+mod parts;
 
 use std::borrow::Cow;
 
@@ -13,6 +14,9 @@ use crate::error::{Error, Result};
 pub use build::{GraphBuilder, Symmetrize};
 pub use components::Components;
 pub use contract::LEFT_OUT;
+use contract::Rows;
+pub(crate) use contract::Members;
+pub(crate) use parts::Parts;
 
 /// Number of a node, from 0.
 pub type NodeId = u32;
@@ -213,14 +217,24 @@ impl<'a> Graph<'a> {
         for (new, &old) in nodes.iter().enumerate() {
             number[old as usize] = new as NodeId;
         }
+        let number = |node: NodeId| Some(number[node as usize]).filter(|&number| number != OUTSIDE);
+        let (offsets, columns, weights) = self.rows_between(nodes, number);
+        Graph::from_parts(offsets.into(), columns.into(), weights)
+    }
+
+    /// The rows of `nodes` with their entries to nodes that have a `number`, which must ascend with them.
+    fn rows_between(
+        &self,
+        nodes: &[NodeId],
+        number: impl Fn(NodeId) -> Option<NodeId>,
+    ) -> Rows {
         let mut offsets = Vec::with_capacity(nodes.len() + 1);
         offsets.push(0);
         let mut columns = Vec::new();
         let mut kept = Vec::new();
         for &node in nodes {
             for entry in self.entries(node) {
-                let neighbor = number[self.columns[entry] as usize];
-                if neighbor != OUTSIDE {
+                if let Some(neighbor) = number(self.columns[entry]) {
                     columns.push(neighbor);
                     kept.push(entry);
                 }
@@ -232,6 +246,6 @@ impl<'a> Graph<'a> {
             Weights::F32(weights) => Weights::F32(kept.iter().map(|&entry| weights[entry]).collect()),
             Weights::F64(weights) => Weights::F64(kept.iter().map(|&entry| weights[entry]).collect()),
         };
-        Graph::from_parts(offsets.into(), columns.into(), weights)
+        (offsets, columns, weights)
     }
 }

@@ -2,6 +2,7 @@
 
 mod first_neighbors;
 mod similar_pairs;
+mod greedy;
 
 use std::ops::ControlFlow;
 
@@ -11,6 +12,8 @@ use crate::partition::ClusterId;
 use crate::progress::{Observer, Progress, Stage};
 
 pub use first_neighbors::{FirstNeighborLevels, Level};
+pub(crate) use greedy::{Groups, Merging};
+pub(crate) use similar_pairs::merge_in_order;
 
 /// Labels to start from.
 #[derive(Clone, Debug, PartialEq, Eq)]

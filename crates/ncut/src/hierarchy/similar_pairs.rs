@@ -67,7 +67,7 @@ pub(super) fn merge(
 
 /// Merges clusters that follow each other, into `n_clusters` of about the same volume: what is left to do
 /// when there is no time.
-pub(super) fn merge_in_order(volumes: &[f64], n_clusters: usize) -> Vec<u32> {
+pub(crate) fn merge_in_order(volumes: &[f64], n_clusters: usize) -> Vec<u32> {
     let total: f64 = volumes.iter().sum();
     let mut merged_to = Vec::with_capacity(volumes.len());
     let (mut cluster, mut filled) = (0, 0.0);

@@ -1,0 +1,145 @@
+//! Chains of moves (Fiduccia and Mattheyses): a descent that may climb down for a while.
+//!
+//! A chain starts at a node on a boundary and moves, again and again, the node next to the chain whose move gains
+//! most, or costs least. What follows its best point is taken back. A node takes part in one chain a round.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use crate::graph::NodeId;
+use crate::partition::{Links, Move, Partition};
+use crate::progress::{Progress, Stage, Watch};
+use crate::random::Random;
+
+use super::settle::LEAST_GAIN;
+
+/// Moves without a new best point after which a chain ends.
+const PATIENCE: usize = 24;
+/// Times a node's gain is computed anew before it is passed over.
+const MOST_RENEWALS: u32 = 3;
+/// Chains between two calls of the observer.
+const CHAINS_PER_REPORT: usize = 64;
+
+/// One round of chains from every boundary node, in an order made from `seed`. Tells how much was gained.
+pub(crate) fn chains(partition: &mut Partition<'_>, seed: u64, links: &mut Links, watch: &dyn Watch) -> f64 {
+    let graph = partition.graph();
+    let n_nodes = graph.n_nodes();
+    let mut starts: Vec<NodeId> = (0..n_nodes as NodeId).filter(|&node| is_boundary(partition, node)).collect();
+    shuffle(&mut starts, seed);
+    let mut round = Round { was_moved: vec![false; n_nodes], met_by: vec![0; n_nodes], chain: 0 };
+    let mut progress = Progress::new(Stage::Descent, starts.len() as u64);
+    let mut gained = 0.0;
+    for (number, &start) in starts.iter().enumerate() {
+        if number.is_multiple_of(CHAINS_PER_REPORT) {
+            progress.done = number as u64;
+            if watch.report(&progress).is_break() {
+                break;
+            }
+        }
+        gained += round.chain_from(partition, start, links);
+    }
+    gained
+}
+
+/// What the chains of one round leave each other.
+struct Round {
+    was_moved: Vec<bool>,
+    /// The last chain that has met a node.
+    met_by: Vec<u32>,
+    chain: u32,
+}
+
+impl Round {
+    fn chain_from(&mut self, partition: &mut Partition<'_>, start: NodeId, links: &mut Links) -> f64 {
+        self.chain += 1;
+        let mut heap = BinaryHeap::new();
+        self.meet(partition, start, links, &mut heap);
+        let mut steps: Vec<Move> = Vec::new();
+        let (mut gain, mut best_gain, mut n_best) = (0.0, 0.0, 0);
+        while let Some(candidate) = heap.pop() {
+            if steps.len() >= n_best + PATIENCE {
+                break;
+            }
+            let Some(step) = partition.best_departure(candidate.node, links) else { continue };
+            let renewed = Candidate { gain: step.gain(), renewals: candidate.renewals + 1, ..candidate };
+            if heap.peek().is_some_and(|next| renewed < *next) && renewed.renewals <= MOST_RENEWALS {
+                heap.push(renewed);
+                continue;
+            }
+            partition.apply(step);
+            self.was_moved[step.node() as usize] = true;
+            gain += step.gain();
+            steps.push(step);
+            if gain > best_gain + LEAST_GAIN {
+                (best_gain, n_best) = (gain, steps.len());
+            }
+            let graph = partition.graph();
+            graph.for_each_neighbor(step.node(), |neighbor, _| {
+                self.meet(partition, neighbor, links, &mut heap);
+            });
+        }
+        for step in steps.drain(n_best..).rev() {
+            partition.take_back(&step, links);
+        }
+        best_gain
+    }
+
+    fn meet(
+        &mut self,
+        partition: &Partition<'_>,
+        node: NodeId,
+        links: &mut Links,
+        heap: &mut BinaryHeap<Candidate>,
+    ) {
+        let met_by = &mut self.met_by[node as usize];
+        if self.was_moved[node as usize] || std::mem::replace(met_by, self.chain) == self.chain {
+            return;
+        }
+        if let Some(step) = partition.best_departure(node, links) {
+            heap.push(Candidate { gain: step.gain(), node, renewals: 0 });
+        }
+    }
+}
+
+fn is_boundary(partition: &Partition<'_>, node: NodeId) -> bool {
+    let labels = partition.labels();
+    let mut outside = false;
+    let own = labels[node as usize];
+    partition.graph().for_each_neighbor(node, |neighbor, _| outside |= labels[neighbor as usize] != own);
+    outside
+}
+
+fn shuffle(nodes: &mut [NodeId], seed: u64) {
+    let mut random = Random::new(seed);
+    for place in (1..nodes.len()).rev() {
+        nodes.swap(place, random.below(place as u32 + 1) as usize);
+    }
+}
+
+/// A node that may move next, by the gain it had when last looked at.
+#[derive(Clone, Copy)]
+struct Candidate {
+    gain: f64,
+    node: NodeId,
+    renewals: u32,
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.gain.total_cmp(&other.gain).then(other.node.cmp(&self.node))
+    }
+}

@@ -1,0 +1,271 @@
+//! Greedy merging by the N-Cut gain itself, in rounds of reciprocal best partners.
+//!
+//! Merging clusters `i` and `j` changes the objective by
+//! `(A_i + A_j + 2 w_ij) / (D_i + D_j) - A_i / D_i - A_j / D_j`. In a round every cluster picks the neighbour with
+//! which that is largest, and those that picked each other merge. A round costs O(edges), needs no heap, and the
+//! order of the nodes plays no part: among equal gains a fixed hash of the pair decides, or on unweighted graphs
+//! one hub would swallow all.
+
+use std::cmp::Ordering;
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+
+use crate::disjoint::DisjointSets;
+use crate::error::Result;
+use crate::graph::{Graph, NodeId};
+use crate::partition::density;
+use crate::progress::{Progress, Stage, Watch};
+
+/// A round in which fewer than one node in this many finds a reciprocal partner starves: more nodes join the one
+/// they picked.
+const STARVED: usize = 8;
+/// Nodes that one thread gives partners at a time.
+const NODES_PER_TASK: usize = 2048;
+
+/// Which clusters may merge, and how far.
+#[derive(Clone, Copy)]
+pub(crate) struct Merging<'a> {
+    /// Merge down to this many.
+    pub(crate) target: usize,
+    /// Volume below which a cluster must go on merging.
+    pub(crate) floor: f64,
+    /// Only nodes with the same label merge.
+    pub(crate) within: Option<&'a [u32]>,
+    /// Volume that no group exceeds.
+    pub(crate) largest: f64,
+    /// Volume that groups of more than two do not exceed.
+    pub(crate) cap: f64,
+    /// Weights are looked at as if up to this share larger or smaller.
+    pub(crate) noise: f64,
+    /// What the noise and the hash of pairs are made of.
+    pub(crate) seed: u64,
+}
+
+/// Groups of nodes.
+pub(crate) struct Groups {
+    pub(crate) of_node: Vec<u32>,
+    pub(crate) count: usize,
+}
+
+/// A node's best partner.
+#[derive(Clone, Copy)]
+struct Pick {
+    gain: f64,
+    hash: u64,
+    partner: NodeId,
+}
+
+impl Merging<'_> {
+    /// Merges the nodes of `graph` round by round until the target is reached, contracting between rounds.
+    /// The groups are fewer than the target only where the floor asks for it, and more only where `within`
+    /// forbids what is left.
+    pub(crate) fn finish(&self, graph: &Graph<'_>, watch: &dyn Watch) -> Result<ControlFlow<(), Groups>> {
+        let mut groups = Groups::single(graph.n_nodes());
+        let mut contracted: Option<Graph<'static>> = None;
+        let mut within: Option<Vec<u32>> = self.within.map(<[u32]>::to_vec);
+        loop {
+            let current = contracted.as_ref().unwrap_or(graph);
+            let merging = Merging { within: within.as_deref(), ..*self };
+            let Some(round) = merging.round(current, watch) else { return Ok(ControlFlow::Continue(groups)) };
+            within = within.map(|within| round.carried(&within));
+            groups.follow(&round);
+            let next = current.contract_observed(&round.of_node, round.count, &mut |p| watch.report(p))?;
+            match next {
+                ControlFlow::Continue(next) => contracted = Some(next),
+                ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
+            }
+        }
+    }
+
+    /// One round of merges; `None` when nothing is left to merge, or the observer said stop.
+    pub(crate) fn round(&self, graph: &Graph<'_>, watch: &dyn Watch) -> Option<Groups> {
+        let n_nodes = graph.n_nodes();
+        let is_small = |node: NodeId| graph.degree(node) < self.floor;
+        let n_small = (0..n_nodes as NodeId).filter(|&node| is_small(node)).count();
+        if n_nodes <= self.target.max(1) && (n_small == 0 || n_nodes == 1) {
+            return None;
+        }
+        // Two clusters of sufficient volume merge only while there are too many of them.
+        let mut n_large = n_nodes - n_small;
+        let only_small = n_large <= self.target;
+        let picks = self.picks(graph, only_small, watch)?;
+
+        let mut pairs: Vec<(Pick, NodeId)> = (0..n_nodes as NodeId)
+            .filter_map(|node| picks[node as usize].map(|pick| (pick, node)))
+            .filter(|(pick, node)| {
+                let back = picks[pick.partner as usize];
+                *node < pick.partner && back.is_some_and(|back| back.partner == *node)
+            })
+            .collect();
+        let mut sets = DisjointSets::new(n_nodes);
+        let mut volumes: Vec<f64> = graph.degrees().to_vec();
+        let mut n_left = n_nodes;
+        let mut is_free = vec![true; n_nodes];
+        // Near the end the best go first.
+        if n_nodes - pairs.len() < self.target || self.floor > 0.0 {
+            pairs.sort_by(|a, b| best_first(&a.0, &b.0));
+        }
+        for (pick, node) in pairs {
+            let both_large = !is_small(node) && !is_small(pick.partner);
+            if self.has_arrived(n_left, n_large, both_large) {
+                continue;
+            }
+            self.join(&mut sets, &mut volumes, node, pick.partner, &mut n_large);
+            (is_free[node as usize], is_free[pick.partner as usize]) = (false, false);
+            n_left -= 1;
+        }
+        if n_nodes - n_left < n_nodes / STARVED || n_left == n_nodes {
+            let mut followers: Vec<(Pick, NodeId)> = (0..n_nodes as NodeId)
+                .filter(|&node| is_free[node as usize])
+                .filter_map(|node| picks[node as usize].map(|pick| (pick, node)))
+                .collect();
+            followers.sort_by(|a, b| best_first(&a.0, &b.0).then(a.1.cmp(&b.1)));
+            let enough = (n_nodes - n_nodes / STARVED).max(self.target).min(n_nodes - 1);
+            for (pick, node) in followers {
+                let (a, b) = (sets.find(node as usize), sets.find(pick.partner as usize));
+                let both_large = volumes[a] >= self.floor && volumes[b] >= self.floor;
+                let both = volumes[a] + volumes[b];
+                let too_large = (both > self.cap && n_left < n_nodes) || both > self.largest;
+                if n_left <= enough || a == b || too_large || self.has_arrived(n_left, n_large, both_large) {
+                    continue;
+                }
+                self.join(&mut sets, &mut volumes, node, pick.partner, &mut n_large);
+                n_left -= 1;
+            }
+        }
+        if n_left == n_nodes && self.largest < f64::INFINITY {
+            return None;
+        }
+        if n_left == n_nodes {
+            let (a, b) = self.unlinked_pair(graph, only_small)?;
+            sets.join(a as usize, b as usize);
+        }
+        let (of_node, count) = sets.numbered();
+        Some(Groups { of_node, count })
+    }
+
+    /// Whether no pair of this kind is to merge any more.
+    fn has_arrived(&self, n_left: usize, n_large: usize, both_large: bool) -> bool {
+        if both_large { n_left <= self.target || n_large <= self.target } else { n_left <= self.target && self.floor == 0.0 }
+    }
+
+    fn join(&self, sets: &mut DisjointSets, volumes: &mut [f64], a: NodeId, b: NodeId, n_large: &mut usize) {
+        let (a, b) = (sets.find(a as usize), sets.find(b as usize));
+        let large_before = usize::from(volumes[a] >= self.floor) + usize::from(volumes[b] >= self.floor);
+        sets.join(a, b);
+        let both = volumes[a] + volumes[b];
+        volumes[a.min(b)] = both;
+        *n_large = *n_large + usize::from(both >= self.floor) - large_before;
+    }
+
+    /// The best partner of every node.
+    fn picks(&self, graph: &Graph<'_>, only_small: bool, watch: &dyn Watch) -> Option<Vec<Option<Pick>>> {
+        let n_nodes = graph.n_nodes();
+        let mut picks: Vec<Option<Pick>> = vec![None; n_nodes];
+        let pick_chunk = |(chunk, picks): (usize, &mut [Option<Pick>])| {
+            let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
+            progress.done = (chunk * NODES_PER_TASK) as u64;
+            if watch.report(&progress).is_break() {
+                return;
+            }
+            for (place, pick) in picks.iter_mut().enumerate() {
+                *pick = self.pick(graph, (chunk * NODES_PER_TASK + place) as NodeId, only_small);
+            }
+        };
+        if n_nodes <= NODES_PER_TASK {
+            pick_chunk((0, &mut picks));
+        } else {
+            picks.par_chunks_mut(NODES_PER_TASK).enumerate().for_each(pick_chunk);
+        }
+        (!watch.is_stopped()).then_some(picks)
+    }
+
+    fn pick(&self, graph: &Graph<'_>, node: NodeId, only_small: bool) -> Option<Pick> {
+        let (volume, association) = (graph.degree(node), graph.self_loop(node));
+        let own_density = density(association, volume);
+        let bound = only_small && volume >= self.floor;
+        let mut best: Option<Pick> = None;
+        graph.for_each_neighbor(node, |partner, weight| {
+            let (other_volume, other_association) = (graph.degree(partner), graph.self_loop(partner));
+            if (bound && other_volume >= self.floor) || volume + other_volume > self.largest {
+                return;
+            }
+            if self.within.is_some_and(|within| within[node as usize] != within[partner as usize]) {
+                return;
+            }
+            let hash = pair_hash(self.seed, node, partner);
+            let weight = if self.noise > 0.0 {
+                weight * (1.0 + self.noise * ((hash >> 11) as f64 * SCALE_TO_ONE * 2.0 - 1.0))
+            } else {
+                weight
+            };
+            let joint = (association + other_association + 2.0 * weight) / (volume + other_volume);
+            // Symmetric in the two, to the last bit: each must see the gain the other sees.
+            let gain = joint - (own_density + density(other_association, other_volume));
+            let pick = Pick { gain, hash, partner };
+            if best.as_ref().is_none_or(|best| best_first(&pick, best).is_lt()) {
+                best = Some(pick);
+            }
+        });
+        best
+    }
+
+    /// Two nodes to merge where no link is left that may be used: a node of the smallest volume, and the one
+    /// with which it costs least.
+    fn unlinked_pair(&self, graph: &Graph<'_>, only_small: bool) -> Option<(NodeId, NodeId)> {
+        if self.within.is_some() {
+            return None;
+        }
+        let nodes = 0..graph.n_nodes() as NodeId;
+        let smallest = nodes.clone().min_by(|&a, &b| graph.degree(a).total_cmp(&graph.degree(b)))?;
+        if only_small && graph.degree(smallest) >= self.floor {
+            return None;
+        }
+        let cost = |other: NodeId| {
+            let (a, b) = (graph.self_loop(smallest), graph.self_loop(other));
+            let (d, e) = (graph.degree(smallest), graph.degree(other));
+            density(a, d) + density(b, e) - density(a + b, d + e)
+        };
+        let others = nodes.filter(|&node| node != smallest);
+        let partner = others.min_by(|&a, &b| cost(a).total_cmp(&cost(b)).then(a.cmp(&b)))?;
+        Some((smallest, partner))
+    }
+}
+
+impl Groups {
+    /// Every node by itself.
+    pub(crate) fn single(n_nodes: usize) -> Self {
+        Self { of_node: (0..n_nodes as u32).collect(), count: n_nodes }
+    }
+
+    /// Groups of these groups.
+    pub(crate) fn follow(&mut self, coarser: &Self) {
+        for group in &mut self.of_node {
+            *group = coarser.of_node[*group as usize];
+        }
+        self.count = coarser.count;
+    }
+
+    /// A value of every node, which the nodes of a group share, as a value of every group.
+    pub(crate) fn carried(&self, values: &[u32]) -> Vec<u32> {
+        let mut carried = vec![0; self.count];
+        for (&group, &value) in self.of_node.iter().zip(values) {
+            carried[group as usize] = value;
+        }
+        carried
+    }
+}
+
+/// 2^-53.
+const SCALE_TO_ONE: f64 = 1.0 / (1u64 << 53) as f64;
+
+fn best_first(a: &Pick, b: &Pick) -> Ordering {
+    b.gain.total_cmp(&a.gain).then(a.hash.cmp(&b.hash))
+}
+
+/// A hash of two nodes that does not depend on their order.
+fn pair_hash(seed: u64, a: NodeId, b: NodeId) -> u64 {
+    let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
+    crate::random::mixed(pair ^ crate::random::mixed(seed))
+}

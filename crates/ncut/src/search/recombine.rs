@@ -1,0 +1,163 @@
+//! A population of solutions, recombined.
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::hierarchy::Merging;
+use crate::partition::ClusterId;
+use crate::progress::{Progress, Stage};
+use crate::random::Random;
+
+use super::complete::complete;
+use super::multilevel::{Coarsening, Level, multilevel, uncoarsen};
+use super::split_merge::{SplitCache, split_merge};
+use super::task::{Solution, Task};
+
+/// Solutions that are kept.
+const POPULATION: usize = 8;
+/// Solutions made at a time. Not the number of threads: the result must not depend on it.
+const BATCH: usize = 4;
+/// Noise of the weights for new solutions.
+const NOISE: f64 = 0.2;
+/// Batches without a better solution after which the search ends.
+const PATIENCE: usize = 12;
+/// Rounds of split-merge for a new solution.
+const SPLIT_ROUNDS: usize = 4;
+
+/// Improves on `start` until the observer says stop or nothing better has come for a while.
+pub(super) fn evolve(graph: &Graph<'_>, start: Vec<Solution>, task: &Task<'_>, seed: u64) -> Result<Solution> {
+    let mut random = Random::new(seed ^ 0x6e63_7574);
+    let mut population = start;
+    population.sort_by(|a, b| rank(a, b));
+    let mut progress = Progress::new(Stage::Search, 0);
+    let mut idle = 0;
+    while idle < PATIENCE && !task.is_stopped() {
+        progress.objective = Some(population[0].objective);
+        progress.done += 1;
+        progress.sweeps = task.tally.sweeps();
+        progress.moves = task.tally.moves();
+        if task.watch.report(&progress).is_break() {
+            break;
+        }
+        let plans: Vec<Plan> = (0..BATCH).map(|_| Plan::draw(&population, &mut random)).collect();
+        let children: Vec<Solution> =
+            plans.par_iter().map(|plan| plan.carry_out(graph, &population, task)).collect::<Result<_>>()?;
+        let before = population[0].objective;
+        let was_feasible = population[0].is_feasible();
+        for child in children {
+            insert(&mut population, child);
+        }
+        let gained = population[0].objective > before + 1e-9 || population[0].is_feasible() != was_feasible;
+        idle = if gained { 0 } else { idle + 1 };
+    }
+    Ok(population.swap_remove(0))
+}
+
+/// How a new solution is to be made.
+enum Plan {
+    /// From nothing, with noise.
+    Fresh { seed: u64 },
+    /// From two of the population, by their numbers; the first is the better.
+    Cross { first: usize, second: usize, seed: u64 },
+    /// From one of the population, coarsened with noise, clusters kept.
+    Cycle { parent: usize, seed: u64 },
+}
+
+impl Plan {
+    fn draw(population: &[Solution], random: &mut Random) -> Self {
+        let n = population.len() as u32;
+        let seed = random.next();
+        if (n as usize) < POPULATION {
+            return Self::Fresh { seed };
+        }
+        let (a, b) = (random.below(n), random.below(n - 1));
+        let b = if b >= a { b + 1 } else { b };
+        match random.below(8) {
+            0 => Self::Fresh { seed },
+            1 => Self::Cycle { parent: a.min(b) as usize, seed },
+            _ => Self::Cross { first: a.min(b) as usize, second: a.max(b) as usize, seed },
+        }
+    }
+
+    fn carry_out(&self, graph: &Graph<'_>, population: &[Solution], task: &Task<'_>) -> Result<Solution> {
+        let (found, seed) = match *self {
+            Self::Fresh { seed } => {
+                let how = Coarsening { within: None, noise: NOISE, seed };
+                (multilevel(graph, task, &how)?, seed)
+            }
+            Self::Cycle { parent, seed } => {
+                let how = Coarsening { within: Some(&population[parent].labels), noise: 2.0 * NOISE, seed };
+                (multilevel(graph, task, &how)?, seed)
+            }
+            Self::Cross { first, second, seed } => {
+                let child = cross(graph, &population[first], &population[second], task, seed)?;
+                let how = Coarsening { within: Some(&child.labels), noise: NOISE, seed };
+                (multilevel(graph, task, &how)?, seed)
+            }
+        };
+        split_merge(graph, found, SPLIT_ROUNDS, &mut SplitCache::default(), task, seed)
+    }
+}
+
+/// Puts a child in its place, unless the population has it already or is better throughout.
+fn insert(population: &mut Vec<Solution>, child: Solution) {
+    let is_known = |other: &Solution| (other.objective - child.objective).abs() < 1e-10;
+    if population.iter().any(is_known) {
+        return;
+    }
+    population.push(child);
+    population.sort_by(|a, b| rank(a, b));
+    population.truncate(POPULATION);
+}
+
+fn rank(a: &Solution, b: &Solution) -> std::cmp::Ordering {
+    b.is_better_than(a).cmp(&a.is_better_than(b))
+}
+
+/// Contracts what two solutions agree on, merges that greedily, and refines; or starts from the better of the
+/// two there, whichever ends higher.
+fn cross(graph: &Graph<'_>, first: &Solution, second: &Solution, task: &Task<'_>, seed: u64) -> Result<Solution> {
+    let (group_of, n_groups) = overlay(&first.labels, &second.labels, task.n_clusters);
+    if n_groups <= task.n_clusters {
+        return Ok(first.clone());
+    }
+    let small = graph.contract(&group_of, n_groups)?;
+    let merging = Merging {
+        target: task.n_clusters,
+        floor: task.floor,
+        within: None,
+        largest: f64::INFINITY,
+        cap: f64::INFINITY,
+        noise: NOISE,
+        seed,
+    };
+    let mut inherited = vec![0; n_groups];
+    for (&group, &label) in group_of.iter().zip(&first.labels) {
+        inherited[group as usize] = label;
+    }
+    let levels = [Level { graph: small, group_of }];
+    let merged = match merging.finish(&levels[0].graph, task.watch)? {
+        std::ops::ControlFlow::Continue(groups) => {
+            let labels = complete(&levels[0].graph, groups.of_node, groups.count, task);
+            Some(uncoarsen(graph, &levels, labels?, task.n_clusters, task, seed)?)
+        }
+        std::ops::ControlFlow::Break(()) => None,
+    };
+    let kept = uncoarsen(graph, &levels, inherited, task.n_clusters, task, seed)?;
+    Ok(match merged {
+        Some(merged) => kept.or_better(merged),
+        None => kept,
+    })
+}
+
+/// The groups of nodes that have both labels in common, numbered by first appearance.
+fn overlay(first: &[ClusterId], second: &[ClusterId], n_clusters: usize) -> (Vec<u32>, usize) {
+    let mut number = std::collections::HashMap::new();
+    let mut groups = Vec::with_capacity(first.len());
+    for (&a, &b) in first.iter().zip(second) {
+        let next = number.len() as u32;
+        groups.push(*number.entry(u64::from(a) * n_clusters as u64 + u64::from(b)).or_insert(next));
+    }
+    (groups, number.len())
+}

@@ -1,0 +1,117 @@
+//! What is asked of every part of the search, and what each of them gives.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crate::descent::{Descent, Proof, StoppingRule, chains, settle};
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::partition::{ClusterId, Links, Partition};
+use crate::progress::Watch;
+
+/// Rounds of chains after a descent, at most.
+const MOST_CHAIN_ROUNDS: u64 = 3;
+/// A round of chains that gains less than this is the last.
+const LEAST_CHAIN_GAIN: f64 = 1e-9;
+/// Volumes this much below the floor, relatively, are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What is asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Task<'t> {
+    pub(super) n_clusters: usize,
+    /// Volume that no cluster may fall below.
+    pub(super) floor: f64,
+    pub(super) rule: StoppingRule,
+    /// Whether chains of moves follow a descent.
+    pub(super) chains: bool,
+    pub(super) watch: &'t dyn Watch,
+    pub(super) tally: &'t Tally,
+}
+
+/// What has been done so far, by all threads.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    sweeps: AtomicUsize,
+    moves: AtomicU64,
+}
+
+impl Tally {
+    fn add(&self, descent: &Descent) {
+        self.sweeps.fetch_add(descent.sweeps, Ordering::Relaxed);
+        self.moves.fetch_add(descent.moves, Ordering::Relaxed);
+    }
+
+    pub(super) fn sweeps(&self) -> usize {
+        self.sweeps.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn moves(&self) -> u64 {
+        self.moves.load(Ordering::Relaxed)
+    }
+}
+
+/// A labelling and what it is worth.
+#[derive(Clone, Debug)]
+pub(super) struct Solution {
+    pub(super) labels: Vec<ClusterId>,
+    pub(super) objective: f64,
+    /// How far the smallest cluster's volume is below the floor.
+    shortfall: f64,
+}
+
+impl Solution {
+    pub(super) fn new(partition: Partition<'_>, task: &Task<'_>) -> Self {
+        let volumes = (0..partition.n_clusters() as ClusterId).map(|cluster| partition.volume(cluster));
+        let lowest = volumes.fold(f64::INFINITY, f64::min);
+        let shortfall = task.floor * (1.0 - ROUNDING) - lowest;
+        Self { objective: partition.objective(), labels: partition.into_labels(), shortfall: shortfall.max(0.0) }
+    }
+
+    pub(super) fn of_labels(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>) -> Result<Self> {
+        Ok(Self::new(Partition::new(graph, labels, task.n_clusters)?, task))
+    }
+
+    pub(super) fn is_feasible(&self) -> bool {
+        self.shortfall == 0.0
+    }
+
+    /// Nearer to the floor, or as near and higher in the objective.
+    pub(super) fn is_better_than(&self, other: &Self) -> bool {
+        self.shortfall < other.shortfall
+            || (self.shortfall == other.shortfall && self.objective > other.objective)
+    }
+
+    pub(super) fn or_better(self, other: Self) -> Self {
+        if other.is_better_than(&self) { other } else { self }
+    }
+}
+
+impl Task<'_> {
+    pub(super) fn is_stopped(&self) -> bool {
+        self.watch.is_stopped()
+    }
+
+    /// Improves labels by single moves, and by chains of them.
+    pub(super) fn improve(
+        &self,
+        graph: &Graph<'_>,
+        labels: Vec<ClusterId>,
+        proof: Proof,
+        seed: u64,
+    ) -> Result<Solution> {
+        let mut partition = Partition::new(graph, labels, self.n_clusters)?.with_floor(self.floor);
+        let mut links = Links::new(self.n_clusters);
+        self.tally.add(&settle(&mut partition, &self.rule, proof, &mut links, self.watch));
+        if self.chains && self.rule.max_sweeps > 0 {
+            for round in 0..MOST_CHAIN_ROUNDS {
+                let gained = chains(&mut partition, seed.wrapping_add(round), &mut links, self.watch);
+                if gained < LEAST_CHAIN_GAIN || self.is_stopped() {
+                    break;
+                }
+                self.tally.add(&settle(&mut partition, &self.rule, proof, &mut links, self.watch));
+            }
+        }
+        partition.refresh();
+        Ok(Solution::new(partition, self))
+    }
+}
