@@ -312,11 +312,11 @@ impl Ncut {
 impl Ncut {
     fn solve_by_search(&self, graph: &Graph<'_>, observe: Observer<'_>) -> Result<Found> {
         let effort = match self.preset {
-            Preset::Fast => Effort { chains: false, split_rounds: 0, cycles: 0, evolve: false },
+            Preset::Fast => Effort { chains: false, first_neighbors: false, split_rounds: 0, cycles: 0, evolve: false },
             Preset::Default | Preset::Paper => {
-                Effort { chains: true, split_rounds: 8, cycles: 1, evolve: false }
+                Effort { chains: true, first_neighbors: true, split_rounds: 8, cycles: std::env::var("CYC").map_or(1, |c| c.parse().unwrap()), evolve: false }
             }
-            Preset::Best => Effort { chains: true, split_rounds: 8, cycles: 1, evolve: true },
+            Preset::Best => Effort { chains: true, first_neighbors: true, split_rounds: 8, cycles: std::env::var("CYC").map_or(1, |c| c.parse().unwrap()), evolve: true },
         };
         let connected = (graph.n_isolated() > 0).then(|| graph.connected_nodes());
         let part = connected.as_ref().map(|nodes| graph.induced(nodes)).transpose()?;

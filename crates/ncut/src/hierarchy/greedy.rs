@@ -67,7 +67,10 @@ impl Merging<'_> {
         loop {
             let current = contracted.as_ref().unwrap_or(graph);
             let merging = Merging { within: within.as_deref(), ..*self };
-            let Some(round) = merging.round(current, watch) else { return Ok(ControlFlow::Continue(groups)) };
+            let Some(round) = merging.round(current, watch) else {
+                let stopped = watch.is_stopped();
+                return Ok(if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(groups) });
+            };
             within = within.map(|within| round.carried(&within));
             groups.follow(&round);
             let next = current.contract_observed(&round.of_node, round.count, &mut |p| watch.report(p))?;
