@@ -8,9 +8,9 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::hierarchy::{InitialLabels, n2hi};
 use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED};
-use crate::partition::Partition;
+use crate::partition::{ClusterId, Partition};
 use crate::progress::{Observer, Progress, SharedObserver, StopReason, unobserved};
-use crate::search::{Effort, search};
+use crate::search::{Choice, Effort, Request, search};
 use crate::start;
 
 /// Which algorithms run.
@@ -37,6 +37,29 @@ impl Preset {
             Self::Default => "default",
             Self::Best => "best",
         }
+    }
+
+    /// What runs; nothing of the search for preset `paper`.
+    fn effort(self) -> Effort {
+        let all = Effort {
+            first_neighbors: true,
+            merging: true,
+            chains: true,
+            split_rounds: 8,
+            cycles: 3,
+            batches: usize::MAX,
+        };
+        match self {
+            Self::Paper | Self::Fast => {
+                Effort { first_neighbors: false, chains: false, split_rounds: 0, cycles: 0, batches: 0, ..all }
+            }
+            Self::Default => Effort { batches: 0, ..all },
+            Self::Best => all,
+        }
+    }
+
+    fn choice(self, min_share: f64) -> Choice {
+        if self == Self::Default && min_share > 0.0 { Choice::Modularity } else { Choice::Objective }
     }
 
     /// The share of the mean volume that no cluster falls below, unless another is asked for.
@@ -273,7 +296,9 @@ impl Ncut {
         } else {
             match self.preset {
                 Preset::Paper => self.solve_as_paper(graph, init, &mut observe)?,
-                Preset::Fast | Preset::Default | Preset::Best => self.solve_by_search(graph, &mut observe)?,
+                Preset::Fast | Preset::Default | Preset::Best => {
+                    self.solve_by_search(graph, init, &mut observe)?
+                },
             }
         };
         if found.stop_reason == StopReason::Cancelled && clock.ran_out {
@@ -310,26 +335,29 @@ impl Ncut {
 }
 
 impl Ncut {
-    fn solve_by_search(&self, graph: &Graph<'_>, observe: Observer<'_>) -> Result<Found> {
-        let effort = match self.preset {
-            Preset::Fast => Effort { chains: false, first_neighbors: false, split_rounds: 0, cycles: 0, evolve: false },
-            Preset::Default | Preset::Paper => {
-                Effort { chains: true, first_neighbors: true, split_rounds: 8, cycles: std::env::var("CYC").map_or(1, |c| c.parse().unwrap()), evolve: false }
-            }
-            Preset::Best => Effort { chains: true, first_neighbors: true, split_rounds: 8, cycles: std::env::var("CYC").map_or(1, |c| c.parse().unwrap()), evolve: true },
+    fn solve_by_search(
+        &self,
+        graph: &Graph<'_>,
+        init: Option<&[Label]>,
+        observe: Observer<'_>,
+    ) -> Result<Found> {
+        let given = init.map(|init| start::from_labels(graph, init, self.n_clusters)).transpose()?;
+        let request = Request {
+            n_clusters: self.n_clusters,
+            min_share: self.effective_min_share(),
+            rule: self.stopping,
+            effort: self.preset.effort(),
+            choice: self.preset.choice(self.effective_min_share()),
+            seed: self.seed,
         };
         let connected = (graph.n_isolated() > 0).then(|| graph.connected_nodes());
         let part = connected.as_ref().map(|nodes| graph.induced(nodes)).transpose()?;
         let watch = SharedObserver::new(observe);
-        let searched = search(
-            part.as_ref().unwrap_or(graph),
-            self.n_clusters,
-            self.effective_min_share(),
-            self.stopping,
-            &effort,
-            self.seed,
-            &watch,
-        )?;
+        let of_part = |labels: Vec<ClusterId>| match &connected {
+            None => labels,
+            Some(nodes) => nodes.iter().map(|&node| labels[node as usize]).collect(),
+        };
+        let searched = search(part.as_ref().unwrap_or(graph), given.map(of_part), &request, &watch)?;
         let labels = match connected {
             None => searched.labels.into_iter().map(|cluster| cluster as Label).collect(),
             Some(nodes) => {

@@ -17,9 +17,16 @@ use crate::graph::{Graph, NodeId};
 use crate::partition::density;
 use crate::progress::{Progress, Stage, Watch};
 
-/// A round in which fewer than one node in this many finds a reciprocal partner starves: more nodes join the one
-/// they picked.
-const STARVED: usize = 8;
+use super::propagation::Propagation;
+
+/// A round with fewer pairs than one for this many nodes starves: labels propagate instead, or more nodes join the
+/// one they picked.
+const STARVED: usize = 10;
+/// Labels propagate while there are this many nodes for each cluster that is to be.
+const MANY: usize = 20;
+/// Volume that labels spread over, as a share of the cap.
+const PROPAGATED_SHARE: f64 = 0.2;
+const PROPAGATION_SWEEPS: usize = 8;
 /// Nodes that one thread gives partners at a time.
 const NODES_PER_TASK: usize = 2048;
 
@@ -36,6 +43,8 @@ pub(crate) struct Merging<'a> {
     pub(crate) largest: f64,
     /// Volume that groups of more than two do not exceed.
     pub(crate) cap: f64,
+    /// Whether labels may propagate where pairs starve.
+    pub(crate) propagates: bool,
     /// Weights are looked at as if up to this share larger or smaller.
     pub(crate) noise: f64,
     /// What the noise and the hash of pairs are made of.
@@ -101,6 +110,18 @@ impl Merging<'_> {
                 *node < pick.partner && back.is_some_and(|back| back.partner == *node)
             })
             .collect();
+        if pairs.len() < n_nodes / STARVED && self.propagates && n_nodes > MANY * self.target {
+            let propagation = Propagation {
+                largest: PROPAGATED_SHARE * self.cap,
+                max_sweeps: PROPAGATION_SWEEPS,
+                within: self.within,
+                seed: self.seed,
+            };
+            let groups = propagation.run(graph, watch)?;
+            if groups.count > 2 * self.target && groups.count < n_nodes - n_nodes / STARVED {
+                return Some(groups);
+            }
+        }
         let mut sets = DisjointSets::new(n_nodes);
         let mut volumes: Vec<f64> = graph.degrees().to_vec();
         let mut n_left = n_nodes;
@@ -240,6 +261,22 @@ impl Groups {
     /// Every node by itself.
     pub(crate) fn single(n_nodes: usize) -> Self {
         Self { of_node: (0..n_nodes as u32).collect(), count: n_nodes }
+    }
+
+    /// Groups by labels below the number of nodes, numbered by first appearance.
+    pub(crate) fn numbered(mut of_node: Vec<u32>) -> Self {
+        const UNSEEN: u32 = u32::MAX;
+        let mut number = vec![UNSEEN; of_node.len()];
+        let mut count = 0;
+        for label in &mut of_node {
+            let number = &mut number[*label as usize];
+            if *number == UNSEEN {
+                *number = count;
+                count += 1;
+            }
+            *label = *number;
+        }
+        Self { of_node, count: count as usize }
     }
 
     /// Groups of these groups.

@@ -3,6 +3,7 @@
 mod first_neighbors;
 mod similar_pairs;
 mod greedy;
+mod propagation;
 
 use std::ops::ControlFlow;
 
@@ -13,6 +14,7 @@ use crate::progress::{Observer, Progress, Stage};
 
 pub use first_neighbors::{FirstNeighborLevels, Level};
 pub(crate) use greedy::{Groups, Merging};
+pub(crate) use propagation::Propagation;
 pub(crate) use similar_pairs::merge_in_order;
 
 /// Labels to start from.

@@ -24,6 +24,7 @@ pub(super) fn bisect(part: &Graph<'_>, task: &Task<'_>, seed: u64) -> Result<Opt
         target: FEW,
         floor: 0.0,
         within: None,
+        propagates: false,
         largest: if task.floor > 0.0 { (part.volume() / 8.0).max(task.floor / 2.0) } else { f64::INFINITY },
         cap: part.volume() / 8.0,
         noise: 0.0,

@@ -59,6 +59,7 @@ pub(super) fn repair(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>)
         target: task.n_clusters,
         floor: task.floor,
         within: None,
+        propagates: false,
         largest: f64::INFINITY,
         cap: f64::INFINITY,
         noise: 0.0,

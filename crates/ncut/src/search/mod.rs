@@ -1,4 +1,7 @@
 //! Beyond the paper: multilevel merging, split-merge and recombination.
+//!
+//! All parts work under the same constraint, a *floor* for the volume of every cluster, and none gives back less than
+//! it was given. Starts compete by one rule, see [`Choice`].
 
 mod task;
 mod bisect;
@@ -10,23 +13,62 @@ mod starts;
 
 use crate::descent::StoppingRule;
 use crate::error::Result;
-use crate::graph::Graph;
+use crate::graph::{Graph, Weights};
 use crate::partition::ClusterId;
 use crate::progress::{StopReason, Watch};
 
 use multilevel::{Coarsening, multilevel};
-use recombine::evolve;
-use split_merge::{SplitCache, split_merge};
+use recombine::{Evolution, evolve};
+use split_merge::split_merge;
 use task::{Solution, Tally, Task};
 
-/// How much is done.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Effort {
-    pub(crate) chains: bool,
-    pub(crate) first_neighbors: bool,
-    pub(crate) split_rounds: usize,
-    pub(crate) cycles: usize,
-    pub(crate) evolve: bool,
+/// Chains of moves pay where nodes have few neighbours: meshes, pictures.
+const MOST_ENTRIES_FOR_CHAINS: f64 = 16.0;
+/// Without weights the first-neighbour hierarchy follows nothing but ties: not worth its time on large graphs.
+const MOST_ENTRIES_UNWEIGHTED: usize = 4_000_000;
+
+/// Which parts of the search run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Start from the paper's hierarchy too.
+    pub first_neighbors: bool,
+    /// Start from greedy merging.
+    pub merging: bool,
+    /// Chains of moves after a descent, where they pay.
+    pub chains: bool,
+    /// Rounds of split-merge for every start.
+    pub split_rounds: usize,
+    /// Passes down and up again with the clusters kept.
+    pub cycles: usize,
+    /// Batches of recombination at most; a few idle ones end it before.
+    pub batches: usize,
+}
+
+/// Which of several labellings is kept.
+///
+/// Plain N-Cut counts a cluster of three nodes as much as one with half of the graph, so that among labellings which
+/// differ little in the objective, or even with a better one, there are some that nobody can use: one huge cluster, and
+/// the others as small as is allowed. Therefore, where a share is asked for, starts compete by modularity,
+/// `sum_c A_c / V - (D_c / V)^2` with `V` the volume of the graph, which weighs every cluster by its volume;
+/// each of them is a local optimum of N-Cut under the share, and none may have a lower objective than the paper's labels
+/// brought to the share. Without a share the highest objective is what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The highest objective.
+    Objective,
+    /// The highest modularity among those that are no worse than the paper's.
+    Modularity,
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Request {
+    pub(crate) n_clusters: usize,
+    pub(crate) min_share: f64,
+    pub(crate) rule: StoppingRule,
+    pub(crate) effort: Effort,
+    pub(crate) choice: Choice,
+    pub(crate) seed: u64,
 }
 
 /// Labels and how they were found.
@@ -37,54 +79,94 @@ pub(crate) struct Searched {
     pub(crate) stop_reason: StopReason,
 }
 
-/// Clusters a graph without isolated nodes that has more nodes than clusters are asked for.
+/// Clusters a graph without isolated nodes that has more nodes than clusters are asked for. `given` labels are a start
+/// of their own, instead of all others.
 pub(crate) fn search(
     graph: &Graph<'_>,
-    n_clusters: usize,
-    min_share: f64,
-    rule: StoppingRule,
-    effort: &Effort,
-    seed: u64,
+    given: Option<Vec<ClusterId>>,
+    request: &Request,
     watch: &dyn Watch,
 ) -> Result<Searched> {
+    let Request { n_clusters, min_share, rule, effort, choice, seed } = *request;
     let tally = Tally::default();
-    let floor = min_share * graph.volume() / n_clusters as f64;
-    let task = Task { n_clusters, floor, rule, chains: effort.chains, watch, tally: &tally };
-    let only = std::env::var("ONLY").unwrap_or_default();
-    let merged = || {
-        let merged = multilevel(graph, &task, &Coarsening { within: None, noise: 0.0, seed })?;
-        let more = split_merge(graph, merged.clone(), effort.split_rounds, &mut SplitCache::default(), &task, seed)?;
-        Ok((merged, more))
+    let entries_per_node = graph.columns().len() as f64 / graph.n_nodes() as f64;
+    let task = Task {
+        n_clusters,
+        floor: min_share * graph.volume() / n_clusters as f64,
+        rule,
+        chains: effort.chains && entries_per_node <= MOST_ENTRIES_FOR_CHAINS,
+        watch,
+        tally: &tally,
     };
-    let papered = || {
-        let paper = starts::paper(graph, &task, false)?;
-        let more = split_merge(graph, paper.clone(), effort.split_rounds, &mut SplitCache::default(), &task, seed)?;
-        Ok((paper, more))
+    let mut candidates = match given {
+        Some(labels) => with_split_merge(graph, starts::given(graph, labels, &task)?, &effort, &task, seed)?,
+        None => starts(graph, &effort, &task, seed)?,
     };
-    let (m, p): (Result<(Solution, Solution)>, Result<(Solution, Solution)>) = rayon::join(merged, papered);
-    let ((m, mx), (p, px)) = (m?, p?);
-    let mut best = p.clone();
-    let all = [("p", &p), ("px", &px), ("m", &m), ("mx", &mx)];
-    for (name, candidate) in all {
-        if std::env::var("DBG").is_ok() { eprintln!("{name} {:.6} {:.4}", candidate.objective, modularity(graph, candidate, &task)); }
-        let better = if min_share > 0.0 && only != "obj" { candidate.objective >= p.objective && modularity(graph, candidate, &task) > modularity(graph, &best, &task) } else { candidate.is_better_than(&best) };
-        if better { best = candidate.clone(); }
-    }
-    for cycle in 0..effort.cycles {
-        let how = Coarsening { within: Some(&best.labels), noise: 0.2, seed: seed.wrapping_add(cycle as u64) };
+    let mut best = chosen(&mut candidates, choice);
+    for cycle in 0..effort.cycles as u64 {
+        let how = Coarsening { within: Some(&best.labels), noise: 0.2, seed: seed.wrapping_add(cycle) };
         let found = multilevel(graph, &task, &how)?;
-        if std::env::var("DBG").is_ok() { eprintln!("cycle {:.6} {:.4}", found.objective, modularity(graph, &found, &task)); }
-        best = best.or_better(found);
+        if found.is_preferred_to(&best, choice) {
+            best = found;
+        }
     }
-    if effort.evolve {
-        best = evolve(graph, vec![best], &task, seed)?;
+    if effort.batches > 0 {
+        candidates.push(best);
+        let evolution = Evolution { choice, batches: effort.batches, seed };
+        best = evolve(graph, candidates, &evolution, &task)?;
     }
     let stop_reason = if task.is_stopped() { StopReason::Cancelled } else { StopReason::LocalOptimum };
     Ok(Searched { labels: best.labels, sweeps: tally.sweeps(), moves: tally.moves(), stop_reason })
 }
 
-fn modularity(graph: &Graph<'_>, s: &Solution, task: &Task<'_>) -> f64 {
-    let p = crate::partition::Partition::new(graph, s.labels.clone(), task.n_clusters).unwrap();
-    let w = graph.volume();
-    (0..task.n_clusters as u32).map(|c| p.association(c) / w - (p.volume(c) / w).powi(2)).sum()
+/// The starts, those of the paper first.
+fn starts(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u64) -> Result<Vec<Solution>> {
+    let is_large = graph.columns().len() > MOST_ENTRIES_UNWEIGHTED;
+    let is_hopeless = is_large && matches!(graph.weights(), Weights::Unit);
+    let from_paper = || {
+        if !effort.first_neighbors || is_hopeless {
+            return Ok(Vec::new());
+        }
+        with_split_merge(graph, starts::first_neighbors(graph, task)?, effort, task, seed)
+    };
+    let from_merging = || {
+        if !effort.merging {
+            return Ok(Vec::new());
+        }
+        let how = Coarsening { within: None, noise: 0.0, seed };
+        with_split_merge(graph, multilevel(graph, task, &how)?, effort, task, seed)
+    };
+    let (paper, merged) = rayon::join(from_paper, from_merging);
+    let mut all = paper?;
+    all.extend(merged?);
+    Ok(all)
+}
+
+/// A start, and what split-merge makes of it.
+fn with_split_merge(
+    graph: &Graph<'_>,
+    start: Solution,
+    effort: &Effort,
+    task: &Task<'_>,
+    seed: u64,
+) -> Result<Vec<Solution>> {
+    if effort.split_rounds == 0 {
+        return Ok(vec![start]);
+    }
+    let improved = split_merge(graph, start.clone(), effort.split_rounds, task, seed)?;
+    Ok(vec![start, improved])
+}
+
+/// Takes the one to be kept out of several, the first of which is the yardstick.
+fn chosen(candidates: &mut Vec<Solution>, choice: Choice) -> Solution {
+    let yardstick = candidates[0].clone();
+    let mut best = 0;
+    for place in 1..candidates.len() {
+        let candidate = &candidates[place];
+        let is_admitted = choice == Choice::Objective || !yardstick.is_better_than(candidate);
+        if is_admitted && candidate.is_preferred_to(&candidates[best], choice) {
+            best = place;
+        }
+    }
+    candidates.swap_remove(best)
 }

@@ -101,6 +101,7 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
         target: task.n_clusters,
         floor: if how.within.is_some() { 0.0 } else { task.floor },
         within: None,
+        propagates: true,
         largest: f64::INFINITY,
         cap: graph.volume() / task.n_clusters as f64,
         noise: how.noise,

@@ -11,7 +11,8 @@ use crate::random::Random;
 
 use super::complete::complete;
 use super::multilevel::{Coarsening, Level, multilevel, uncoarsen};
-use super::split_merge::{SplitCache, split_merge};
+use super::split_merge::split_merge;
+use super::Choice;
 use super::task::{Solution, Task};
 
 /// Solutions that are kept.
@@ -25,14 +26,32 @@ const PATIENCE: usize = 12;
 /// Rounds of split-merge for a new solution.
 const SPLIT_ROUNDS: usize = 4;
 
-/// Improves on `start` until the observer says stop or nothing better has come for a while.
-pub(super) fn evolve(graph: &Graph<'_>, start: Vec<Solution>, task: &Task<'_>, seed: u64) -> Result<Solution> {
-    let mut random = Random::new(seed ^ 0x6e63_7574);
-    let mut population = start;
-    population.sort_by(|a, b| rank(a, b));
+/// How long, and what for.
+pub(super) struct Evolution {
+    pub(super) choice: Choice,
+    /// Batches at most.
+    pub(super) batches: usize,
+    pub(super) seed: u64,
+}
+
+/// Improves on `start`, the last of which is the best so far, until the observer says stop or nothing better has
+/// come for a while.
+pub(super) fn evolve(
+    graph: &Graph<'_>,
+    start: Vec<Solution>,
+    how: &Evolution,
+    task: &Task<'_>,
+) -> Result<Solution> {
+    let mut random = Random::new(how.seed ^ 0x6e63_7574);
+    let mut population = Vec::new();
+    for solution in start.into_iter().rev() {
+        insert(&mut population, solution);
+    }
     let mut progress = Progress::new(Stage::Search, 0);
     let mut idle = 0;
-    while idle < PATIENCE && !task.is_stopped() {
+    let mut n_batches = 0;
+    while idle < PATIENCE && n_batches < how.batches && !task.is_stopped() {
+        n_batches += 1;
         progress.objective = Some(population[0].objective);
         progress.done += 1;
         progress.sweeps = task.tally.sweeps();
@@ -96,7 +115,7 @@ impl Plan {
                 (multilevel(graph, task, &how)?, seed)
             }
         };
-        split_merge(graph, found, SPLIT_ROUNDS, &mut SplitCache::default(), task, seed)
+        split_merge(graph, found, SPLIT_ROUNDS, task, seed)
     }
 }
 
@@ -127,6 +146,7 @@ fn cross(graph: &Graph<'_>, first: &Solution, second: &Solution, task: &Task<'_>
         target: task.n_clusters,
         floor: task.floor,
         within: None,
+        propagates: false,
         largest: f64::INFINITY,
         cap: f64::INFINITY,
         noise: NOISE,
@@ -146,8 +166,8 @@ fn cross(graph: &Graph<'_>, first: &Solution, second: &Solution, task: &Task<'_>
     };
     let kept = uncoarsen(graph, &levels, inherited, task.n_clusters, task, seed)?;
     Ok(match merged {
-        Some(merged) => kept.or_better(merged),
-        None => kept,
+        Some(merged) if merged.is_better_than(&kept) => merged,
+        _ => kept,
     })
 }
 

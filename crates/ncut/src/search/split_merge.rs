@@ -23,7 +23,7 @@ const WORST_LOSS: f64 = 0.02;
 
 /// Splits of clusters, by what is in the cluster.
 #[derive(Default)]
-pub(super) struct SplitCache {
+struct SplitCache {
     known: HashMap<u64, Option<Split>>,
 }
 
@@ -32,11 +32,11 @@ pub(super) fn split_merge(
     graph: &Graph<'_>,
     start: Solution,
     most_rounds: usize,
-    cache: &mut SplitCache,
     task: &Task<'_>,
     seed: u64,
 ) -> Result<Solution> {
     let mut best = start;
+    let mut cache = SplitCache::default();
     if task.n_clusters < 2 {
         return Ok(best);
     }
@@ -72,7 +72,7 @@ pub(super) fn split_merge(
 struct Exchange {
     split: ClusterId,
     moved: Vec<u32>,
-    /// The clusters that become one; the moved nodes count as cluster `k`.
+    /// The clusters that become one; the second's number goes to the moved nodes.
     merged: (ClusterId, ClusterId),
     gain: f64,
 }
@@ -96,13 +96,6 @@ fn exchanged(labels: &[ClusterId], exchanges: &[&Exchange]) -> Vec<ClusterId> {
     let mut labels = labels.to_vec();
     for exchange in exchanges {
         let (kept, vacated) = exchange.merged;
-        if vacated == NEW {
-            // The moved nodes join the other cluster, which is a move of many nodes at once.
-            for &node in &exchange.moved {
-                labels[node as usize] = kept;
-            }
-            continue;
-        }
         // The vacated number goes to the moved nodes.
         for label in &mut labels {
             if *label == vacated {
@@ -115,9 +108,6 @@ fn exchanged(labels: &[ClusterId], exchanges: &[&Exchange]) -> Vec<ClusterId> {
     }
     labels
 }
-
-/// Number of the cluster that a split makes.
-const NEW: ClusterId = ClusterId::MAX;
 
 impl SplitCache {
     /// The best exchange for every cluster that can be split, those that gain most first.

@@ -8,6 +8,8 @@ use crate::graph::Graph;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::Watch;
 
+use super::Choice;
+
 /// Rounds of chains after a descent, at most.
 const MOST_CHAIN_ROUNDS: u64 = 3;
 /// A round of chains that gains less than this is the last.
@@ -36,7 +38,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    fn add(&self, descent: &Descent) {
+    pub(super) fn add(&self, descent: &Descent) {
         self.sweeps.fetch_add(descent.sweeps, Ordering::Relaxed);
         self.moves.fetch_add(descent.moves, Ordering::Relaxed);
     }
@@ -55,20 +57,23 @@ impl Tally {
 pub(super) struct Solution {
     pub(super) labels: Vec<ClusterId>,
     pub(super) objective: f64,
+    /// `sum_c A_c / V - (D_c / V)^2`, `V` being the volume of the graph.
+    modularity: f64,
     /// How far the smallest cluster's volume is below the floor.
     shortfall: f64,
 }
 
 impl Solution {
     pub(super) fn new(partition: Partition<'_>, task: &Task<'_>) -> Self {
-        let volumes = (0..partition.n_clusters() as ClusterId).map(|cluster| partition.volume(cluster));
-        let lowest = volumes.fold(f64::INFINITY, f64::min);
-        let shortfall = task.floor * (1.0 - ROUNDING) - lowest;
-        Self { objective: partition.objective(), labels: partition.into_labels(), shortfall: shortfall.max(0.0) }
-    }
-
-    pub(super) fn of_labels(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>) -> Result<Self> {
-        Ok(Self::new(Partition::new(graph, labels, task.n_clusters)?, task))
+        let total = partition.graph().volume();
+        let (mut lowest, mut modularity) = (f64::INFINITY, 0.0);
+        for cluster in 0..partition.n_clusters() as ClusterId {
+            let (association, volume) = (partition.association(cluster), partition.volume(cluster));
+            lowest = volume.min(lowest);
+            modularity += association / total - (volume / total) * (volume / total);
+        }
+        let shortfall = (task.floor * (1.0 - ROUNDING) - lowest).max(0.0);
+        Self { objective: partition.objective(), labels: partition.into_labels(), modularity, shortfall }
     }
 
     pub(super) fn is_feasible(&self) -> bool {
@@ -81,8 +86,15 @@ impl Solution {
             || (self.shortfall == other.shortfall && self.objective > other.objective)
     }
 
-    pub(super) fn or_better(self, other: Self) -> Self {
-        if other.is_better_than(&self) { other } else { self }
+    /// Nearer to the floor, or as near and what `choice` asks for.
+    pub(super) fn is_preferred_to(&self, other: &Self, choice: Choice) -> bool {
+        match choice {
+            Choice::Objective => self.is_better_than(other),
+            Choice::Modularity => {
+                self.shortfall < other.shortfall
+                    || (self.shortfall == other.shortfall && self.modularity > other.modularity)
+            }
+        }
     }
 }
 

@@ -1,0 +1,36 @@
+//! Starts that do not come from merging.
+
+use crate::descent::{Proof, descend};
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::hierarchy::n2hi;
+use crate::partition::{ClusterId, Partition};
+
+use super::complete::repair;
+use super::task::{Solution, Task};
+
+/// The paper's labels (N2HI, then Fast-CD), brought to the floor where they are not.
+pub(super) fn first_neighbors(graph: &Graph<'_>, task: &Task<'_>) -> Result<Solution> {
+    let mut observe = |progress: &_| task.watch.report(progress);
+    let start = n2hi(graph, task.n_clusters, &mut observe)?;
+    let mut partition = Partition::new(graph, start.labels, task.n_clusters)?;
+    task.tally.add(&descend(&mut partition, &task.rule, &mut observe));
+    at_the_floor(graph, Solution::new(partition, task), task)
+}
+
+/// Given labels after a descent, brought to the floor where they are not.
+pub(super) fn given(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>) -> Result<Solution> {
+    let start = Solution::new(Partition::new(graph, labels, task.n_clusters)?, task);
+    if start.is_feasible() {
+        return task.improve(graph, start.labels, Proof::Full, 0);
+    }
+    at_the_floor(graph, start, task)
+}
+
+fn at_the_floor(graph: &Graph<'_>, start: Solution, task: &Task<'_>) -> Result<Solution> {
+    if start.is_feasible() || task.is_stopped() {
+        return Ok(start);
+    }
+    let labels = repair(graph, start.labels, task)?;
+    task.improve(graph, labels, Proof::Full, 0)
+}
