@@ -10,7 +10,7 @@ use crate::hierarchy::{InitialLabels, n2hi};
 use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::{Observer, Progress, SharedObserver, StopReason, unobserved};
-use crate::search::{Choice, Effort, Request, search};
+use crate::search::{Choice, Effort, Recombination, Request, search};
 use crate::start;
 
 /// Which algorithms run.
@@ -47,13 +47,20 @@ impl Preset {
             chains: true,
             split_rounds: 8,
             cycles: 3,
-            batches: usize::MAX,
+            recombination: Recombination::Patient,
         };
         match self {
             Self::Paper | Self::Fast => {
-                Effort { first_neighbors: false, chains: false, split_rounds: 0, cycles: 0, batches: 0, ..all }
+                Effort {
+                first_neighbors: false,
+                chains: false,
+                split_rounds: 0,
+                cycles: 0,
+                recombination: Recombination::None,
+                ..all
             }
-            Self::Default => Effort { batches: 0, ..all },
+            }
+            Self::Default => Effort { recombination: Recombination::Brief, ..all },
             Self::Best => all,
         }
     }

@@ -14,7 +14,6 @@ use crate::progress::{Observer, Progress, Stage};
 
 pub use first_neighbors::{FirstNeighborLevels, Level};
 pub(crate) use greedy::{Groups, Merging};
-pub(crate) use propagation::Propagation;
 pub(crate) use similar_pairs::merge_in_order;
 
 /// Labels to start from.

@@ -18,7 +18,7 @@ use crate::partition::ClusterId;
 use crate::progress::{StopReason, Watch};
 
 use multilevel::{Coarsening, multilevel};
-use recombine::{Evolution, evolve};
+use recombine::evolve;
 use split_merge::split_merge;
 use task::{Solution, Tally, Task};
 
@@ -27,21 +27,36 @@ const MOST_ENTRIES_FOR_CHAINS: f64 = 16.0;
 /// Without weights the first-neighbour hierarchy follows nothing but ties: not worth its time on large graphs.
 const MOST_ENTRIES_UNWEIGHTED: usize = 4_000_000;
 
+/// Where a child takes milliseconds, a few more cost nobody anything.
+const MOST_ENTRIES_BRIEF: usize = 300_000;
+const BRIEF_BATCHES: usize = 2;
+
 /// Which parts of the search run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub(crate) struct Effort {
     /// Start from the paper's hierarchy too.
-    pub first_neighbors: bool,
+    pub(crate) first_neighbors: bool,
     /// Start from greedy merging.
-    pub merging: bool,
+    pub(crate) merging: bool,
     /// Chains of moves after a descent, where they pay.
-    pub chains: bool,
+    pub(crate) chains: bool,
     /// Rounds of split-merge for every start.
-    pub split_rounds: usize,
+    pub(crate) split_rounds: usize,
     /// Passes down and up again with the clusters kept.
-    pub cycles: usize,
-    /// Batches of recombination at most; a few idle ones end it before.
-    pub batches: usize,
+    pub(crate) cycles: usize,
+    /// How long solutions are recombined.
+    pub(crate) recombination: Recombination,
+}
+
+/// How long solutions are recombined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Recombination {
+    /// Not at all.
+    None,
+    /// Twice, on small graphs, where the highest objective is what is looked for.
+    Brief,
+    /// Until nothing better has come for a while.
+    Patient,
 }
 
 /// Which of several labellings is kept.
@@ -53,7 +68,7 @@ pub struct Effort {
 /// each of them is a local optimum of N-Cut under the share, and none may have a lower objective than the paper's labels
 /// brought to the share. Without a share the highest objective is what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub(crate) enum Choice {
     /// The highest objective.
     Objective,
     /// The highest modularity among those that are no worse than the paper's.
@@ -110,10 +125,15 @@ pub(crate) fn search(
             best = found;
         }
     }
-    if effort.batches > 0 {
+    let is_small = graph.columns().len() <= MOST_ENTRIES_BRIEF;
+    let n_batches = match effort.recombination {
+        Recombination::Patient => usize::MAX,
+        Recombination::Brief if is_small && choice == Choice::Objective => BRIEF_BATCHES,
+        Recombination::Brief | Recombination::None => 0,
+    };
+    if n_batches > 0 {
         candidates.push(best);
-        let evolution = Evolution { choice, batches: effort.batches, seed };
-        best = evolve(graph, candidates, &evolution, &task)?;
+        best = evolve(graph, candidates, n_batches, &task, seed)?;
     }
     let stop_reason = if task.is_stopped() { StopReason::Cancelled } else { StopReason::LocalOptimum };
     Ok(Searched { labels: best.labels, sweeps: tally.sweeps(), moves: tally.moves(), stop_reason })

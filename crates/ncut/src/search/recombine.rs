@@ -12,7 +12,6 @@ use crate::random::Random;
 use super::complete::complete;
 use super::multilevel::{Coarsening, Level, multilevel, uncoarsen};
 use super::split_merge::split_merge;
-use super::Choice;
 use super::task::{Solution, Task};
 
 /// Solutions that are kept.
@@ -26,23 +25,16 @@ const PATIENCE: usize = 12;
 /// Rounds of split-merge for a new solution.
 const SPLIT_ROUNDS: usize = 4;
 
-/// How long, and what for.
-pub(super) struct Evolution {
-    pub(super) choice: Choice,
-    /// Batches at most.
-    pub(super) batches: usize,
-    pub(super) seed: u64,
-}
-
 /// Improves on `start`, the last of which is the best so far, until the observer says stop or nothing better has
-/// come for a while.
+/// come for a while, in `most_batches` at most.
 pub(super) fn evolve(
     graph: &Graph<'_>,
     start: Vec<Solution>,
-    how: &Evolution,
+    most_batches: usize,
     task: &Task<'_>,
+    seed: u64,
 ) -> Result<Solution> {
-    let mut random = Random::new(how.seed ^ 0x6e63_7574);
+    let mut random = Random::new(seed ^ 0x6e63_7574);
     let mut population = Vec::new();
     for solution in start.into_iter().rev() {
         insert(&mut population, solution);
@@ -50,7 +42,7 @@ pub(super) fn evolve(
     let mut progress = Progress::new(Stage::Search, 0);
     let mut idle = 0;
     let mut n_batches = 0;
-    while idle < PATIENCE && n_batches < how.batches && !task.is_stopped() {
+    while idle < PATIENCE && n_batches < most_batches && !task.is_stopped() {
         n_batches += 1;
         progress.objective = Some(population[0].objective);
         progress.done += 1;
