@@ -84,7 +84,7 @@ fn the_report_tells_what_building_the_graph_took() {
     let report: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert!(report["seconds"]["build"].as_f64().unwrap() > 0.0);
     assert_eq!(report["n_nodes"], 8);
-    assert_eq!(report["preset"], "paper");
+    assert_eq!(report["preset"], "default");
 }
 
 #[test]

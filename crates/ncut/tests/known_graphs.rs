@@ -8,7 +8,7 @@ use ncut::metrics::Contingency;
 use ncut::neighbors::{Points, self_tuning_graph};
 use ncut::synthetic::{Planted, five_blocks, two_circles};
 use ncut::{
-    Agreement, ComponentChoice, CutScore, Graph, Label, Ncut, NmiNormalization, StopReason, unobserved,
+    Agreement, ComponentChoice, CutScore, Graph, Label, Ncut, Preset, NmiNormalization, StopReason, unobserved,
 };
 
 fn ring(n: u32) -> Graph<'static> {
@@ -83,8 +83,11 @@ fn components_are_grouped_whole_when_there_are_enough() {
     let graph = Graph::from_edges(8, [(0, 1, 1.0), (2, 3, 1.0), (4, 5, 1.0), (6, 7, 5.0)]).unwrap();
     let found = Ncut::new(3).solve(&graph).unwrap();
     assert_eq!((found.objective, found.n_components), (3.0, 4));
-    // The two of smallest volume and lowest number are grouped.
-    assert_eq!(found.labels, [0, 0, 0, 0, 1, 1, 2, 2]);
+    // The largest has a cluster to itself, the others fill the least full.
+    assert_eq!(found.labels, [0, 0, 1, 1, 0, 0, 2, 2]);
+    // The paper's hierarchy groups the two of smallest volume and lowest number.
+    let paper = Ncut::new(3).preset(Preset::Paper).solve(&graph).unwrap();
+    assert_eq!(paper.labels, [0, 0, 0, 0, 1, 1, 2, 2]);
 }
 
 #[test]
@@ -142,9 +145,14 @@ fn a_time_limit_of_nothing_still_gives_exactly_k_clusters() {
         if calls > 8 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     assert_eq!(stopped.unwrap().stop_reason, StopReason::Cancelled);
-    let limited = Ncut::new(20).max_sweeps(1).solve(&planted.graph).unwrap();
+    let paper = Ncut::new(20).preset(Preset::Paper);
+    let limited = paper.clone().max_sweeps(1).solve(&planted.graph).unwrap();
     assert_eq!((limited.stop_reason, limited.sweeps), (StopReason::SweepLimit, 1));
-    assert_eq!(Ncut::new(20).max_sweeps(0).solve(&planted.graph).unwrap().sweeps, 0);
+    assert_eq!(paper.max_sweeps(0).solve(&planted.graph).unwrap().sweeps, 0);
+    for preset in [Preset::Fast, Preset::Default] {
+        let found = Ncut::new(20).preset(preset).max_sweeps(0).solve(&planted.graph).unwrap();
+        assert_eq!((found.stop_reason, found.sweeps), (StopReason::SweepLimit, 0), "{preset:?}");
+    }
 }
 
 /// Values of scikit-learn 1.9 for the same labels.

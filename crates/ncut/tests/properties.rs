@@ -234,7 +234,7 @@ proptest! {
             labels.iter().zip(&degrees).filter(|&(_, &degree)| degree > 0.0).map(|(&label, _)| label).collect();
         prop_assume!(used.len() == k);
         let init: Vec<Label> = labels.iter().map(|&label| label as Label).collect();
-        let found = Ncut::new(k).init(init).solve(&sketch.graph()).unwrap();
+        let found = Ncut::new(k).min_share(0.0).init(init).solve(&sketch.graph()).unwrap();
         prop_assert!(found.objective >= objective(&sketch.matrix(), &labels) - 1e-12);
         prop_assert_eq!(found.clusters.len(), k);
     }

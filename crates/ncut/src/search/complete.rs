@@ -1,5 +1,9 @@
 //! Exactly k clusters above the floor, from fewer, or from ones below it.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 
 use crate::error::Result;
@@ -33,17 +37,12 @@ pub(super) fn complete(
         }
         let gain = |cluster: &usize| splits[*cluster].as_ref().map_or(f64::NEG_INFINITY, |split| split.gain);
         let best = (0..n_clusters).max_by(|a, b| gain(a).total_cmp(&gain(b)).then(b.cmp(a)));
-        let moved = match best.filter(|&best| splits[best].is_some()) {
-            Some(best) => {
-                unknown = vec![best as ClusterId, n_clusters as ClusterId];
-                splits[best].take().map(|split| split.moved).unwrap_or_default()
-            }
-            None => {
-                let (cluster, moved) = heavy_half(graph, &parts, n_clusters);
-                unknown = vec![cluster, n_clusters as ClusterId];
-                moved
-            }
+        let Some((best, split)) = best.and_then(|best| splits[best].take().map(|split| (best, split))) else {
+            drop(parts);
+            return cut_the_largest(graph, labels, n_clusters, task.n_clusters);
         };
+        unknown = vec![best as ClusterId, n_clusters as ClusterId];
+        let moved = split.moved;
         for node in moved {
             labels[node as usize] = n_clusters as ClusterId;
         }
@@ -65,7 +64,7 @@ pub(super) fn repair(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>)
         noise: 0.0,
         seed: 0,
     };
-    let std::ops::ControlFlow::Continue(groups) = merging.finish(&quotient, task.watch)? else {
+    let ControlFlow::Continue(groups) = merging.finish(&quotient, task.watch)? else {
         return Ok(labels);
     };
     let merged = labels.iter().map(|&label| groups.of_node[label as usize]).collect();
@@ -97,23 +96,36 @@ impl Split {
     }
 }
 
-/// The nodes that leave the cluster of largest volume which has two nodes, to make two of about the same volume.
-fn heavy_half(graph: &Graph<'_>, parts: &Parts<'_>, n_clusters: usize) -> (ClusterId, Vec<NodeId>) {
-    let volume = |cluster: ClusterId| -> f64 { parts.nodes(cluster).iter().map(|&node| graph.degree(node)).sum() };
-    let largest = (0..n_clusters as ClusterId)
-        .filter(|&cluster| parts.nodes(cluster).len() > 1)
-        .max_by(|&a, &b| volume(a).total_cmp(&volume(b)).then(b.cmp(&a)))
-        .expect("there are more nodes than clusters");
-    let mut by_degree = parts.nodes(largest).to_vec();
-    by_degree.sort_by(|&a, &b| graph.degree(b).total_cmp(&graph.degree(a)).then(a.cmp(&b)));
-    let (mut staying, mut moving, mut moved) = (0.0, 0.0, Vec::new());
-    for node in by_degree {
-        if moving < staying {
-            moving += graph.degree(node);
-            moved.push(node);
-        } else {
-            staying += graph.degree(node);
+/// Cuts clusters of largest volume in two of about the same volume, whatever it costs, until there are enough.
+fn cut_the_largest(
+    graph: &Graph<'_>,
+    mut labels: Vec<ClusterId>,
+    n_given: usize,
+    n_clusters: usize,
+) -> Result<Vec<ClusterId>> {
+    let parts = Parts::new(graph, &labels, n_given)?;
+    let volume = |nodes: &[NodeId]| nodes.iter().map(|&node| graph.degree(node)).sum::<f64>();
+    // Volumes are not negative: their bits are in the order of their values. Those of one node cannot be cut.
+    let rank = |nodes: &[NodeId]| if nodes.len() > 1 { volume(nodes).to_bits() } else { 0 };
+    let mut heap: BinaryHeap<(u64, Reverse<ClusterId>, Vec<NodeId>)> = (0..n_given as ClusterId)
+        .map(|cluster| (rank(parts.nodes(cluster)), Reverse(cluster), parts.nodes(cluster).to_vec()))
+        .collect();
+    drop(parts);
+    for new in n_given..n_clusters {
+        let (_, Reverse(cluster), mut nodes) = heap.pop().expect("there are clusters");
+        nodes.sort_by(|&a, &b| graph.degree(b).total_cmp(&graph.degree(a)).then(a.cmp(&b)));
+        let (mut staying, mut moving) = ((0.0, Vec::new()), (0.0, Vec::new()));
+        for node in nodes {
+            let half = if moving.0 < staying.0 { &mut moving } else { &mut staying };
+            half.0 += graph.degree(node);
+            half.1.push(node);
+        }
+        for &node in &moving.1 {
+            labels[node as usize] = new as ClusterId;
+        }
+        for (cluster, nodes) in [(cluster, staying.1), (new as ClusterId, moving.1)] {
+            heap.push((rank(&nodes), Reverse(cluster), nodes));
         }
     }
-    (largest, moved)
+    Ok(labels)
 }

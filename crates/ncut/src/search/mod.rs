@@ -4,6 +4,8 @@
 //! it was given. Starts compete by one rule, see [`Choice`].
 
 mod task;
+mod components;
+mod exhaustive;
 mod bisect;
 mod complete;
 mod multilevel;
@@ -17,6 +19,7 @@ use crate::graph::{Graph, Weights};
 use crate::partition::ClusterId;
 use crate::progress::{StopReason, Watch};
 
+use components::Pieces;
 use multilevel::{Coarsening, multilevel};
 use recombine::evolve;
 use split_merge::split_merge;
@@ -102,25 +105,68 @@ pub(crate) fn search(
     request: &Request,
     watch: &dyn Watch,
 ) -> Result<Searched> {
-    let Request { n_clusters, min_share, rule, effort, choice, seed } = *request;
+    let Request { n_clusters, min_share, rule, effort, .. } = *request;
     let tally = Tally::default();
     let entries_per_node = graph.columns().len() as f64 / graph.n_nodes() as f64;
     let task = Task {
         n_clusters,
+        n_nodes: graph.n_nodes(),
         floor: min_share * graph.volume() / n_clusters as f64,
         rule,
         chains: effort.chains && entries_per_node <= MOST_ENTRIES_FOR_CHAINS,
         watch,
         tally: &tally,
     };
+    let (labels, stop_reason) = labels(graph, given, request, &task)?;
+    let stop_reason = if task.is_stopped() { StopReason::Cancelled } else { stop_reason };
+    Ok(Searched { labels, sweeps: tally.sweeps(), moves: tally.moves(), stop_reason })
+}
+
+fn labels(
+    graph: &Graph<'_>,
+    given: Option<Vec<ClusterId>>,
+    request: &Request,
+    task: &Task<'_>,
+) -> Result<(Vec<ClusterId>, StopReason)> {
+    let pieces = Pieces::new(graph);
+    if let Some(labels) = pieces.grouped(task.n_clusters, task.floor) {
+        return Ok((labels, StopReason::LocalOptimum));
+    }
+    if request.effort.recombination == Recombination::Patient && graph.n_nodes() <= exhaustive::MOST_NODES {
+        return Ok((exhaustive::best_of_all(graph, task)?.labels, StopReason::LocalOptimum));
+    }
+    let bundles = if given.is_none() { pieces.bundled(task.n_clusters, task.floor) } else { None };
+    match bundles.filter(|bundles| bundles.count > task.n_clusters) {
+        None => {
+            let found = found(graph, given, request, task)?;
+            Ok((found.labels, found.stop_reason))
+        }
+        Some(bundles) => {
+            let bundled = graph.contract(&bundles.of_node, bundles.count)?;
+            let task = Task { n_nodes: bundles.count, ..*task };
+            let found = found(&bundled, None, request, &task)?;
+            let labels = bundles.of_node.iter().map(|&bundle| found.labels[bundle as usize]).collect();
+            Ok((labels, found.stop_reason))
+        }
+    }
+}
+
+/// Starts, and what is made of them.
+fn found(
+    graph: &Graph<'_>,
+    given: Option<Vec<ClusterId>>,
+    request: &Request,
+    task: &Task<'_>,
+) -> Result<Solution> {
+    let Request { effort, choice, seed, .. } = *request;
     let mut candidates = match given {
-        Some(labels) => with_split_merge(graph, starts::given(graph, labels, &task)?, &effort, &task, seed)?,
-        None => starts(graph, &effort, &task, seed)?,
+        Some(labels) => with_split_merge(graph, starts::given(graph, labels, task)?, &effort, task, seed)?,
+        None => starts(graph, &effort, task, seed)?,
     };
     let mut best = chosen(&mut candidates, choice);
     for cycle in 0..effort.cycles as u64 {
         let how = Coarsening { within: Some(&best.labels), noise: 0.2, seed: seed.wrapping_add(cycle) };
-        let found = multilevel(graph, &task, &how)?;
+        let found = multilevel(graph, task, &how)?;
         if found.is_preferred_to(&best, choice) {
             best = found;
         }
@@ -133,10 +179,9 @@ pub(crate) fn search(
     };
     if n_batches > 0 {
         candidates.push(best);
-        best = evolve(graph, candidates, n_batches, &task, seed)?;
+        best = evolve(graph, candidates, n_batches, task, seed)?;
     }
-    let stop_reason = if task.is_stopped() { StopReason::Cancelled } else { StopReason::LocalOptimum };
-    Ok(Searched { labels: best.labels, sweeps: tally.sweeps(), moves: tally.moves(), stop_reason })
+    Ok(best)
 }
 
 /// The starts, those of the paper first.

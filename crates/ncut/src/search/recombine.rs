@@ -1,5 +1,9 @@
 //! A population of solutions, recombined.
 
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
 
 use crate::error::Result;
@@ -15,15 +19,16 @@ use super::split_merge::split_merge;
 use super::task::{Solution, Task};
 
 /// Solutions that are kept.
-const POPULATION: usize = 8;
+const POPULATION: usize = 16;
 /// Solutions made at a time. Not the number of threads: the result must not depend on it.
 const BATCH: usize = 4;
-/// Noise of the weights for new solutions.
-const NOISE: f64 = 0.2;
+/// Noise of the weights for new solutions, and for passes over solutions there are.
+const FRESH_NOISE: f64 = 0.2;
+const CYCLE_NOISE: f64 = 0.4;
 /// Batches without a better solution after which the search ends.
-const PATIENCE: usize = 12;
+const PATIENCE: usize = 30;
 /// Rounds of split-merge for a new solution.
-const SPLIT_ROUNDS: usize = 4;
+const SPLIT_ROUNDS: usize = 2;
 
 /// Improves on `start`, the last of which is the best so far, until the observer says stop or nothing better has
 /// come for a while, in `most_batches` at most.
@@ -79,7 +84,8 @@ impl Plan {
     fn draw(population: &[Solution], random: &mut Random) -> Self {
         let n = population.len() as u32;
         let seed = random.next();
-        if (n as usize) < POPULATION {
+        // A population that is still growing does so by half from nothing: it lives on differences.
+        if n < 2 || ((n as usize) < POPULATION && random.below(2) == 0) {
             return Self::Fresh { seed };
         }
         let (a, b) = (random.below(n), random.below(n - 1));
@@ -94,16 +100,16 @@ impl Plan {
     fn carry_out(&self, graph: &Graph<'_>, population: &[Solution], task: &Task<'_>) -> Result<Solution> {
         let (found, seed) = match *self {
             Self::Fresh { seed } => {
-                let how = Coarsening { within: None, noise: NOISE, seed };
+                let how = Coarsening { within: None, noise: FRESH_NOISE, seed };
                 (multilevel(graph, task, &how)?, seed)
             }
             Self::Cycle { parent, seed } => {
-                let how = Coarsening { within: Some(&population[parent].labels), noise: 2.0 * NOISE, seed };
+                let how = Coarsening { within: Some(&population[parent].labels), noise: CYCLE_NOISE, seed };
                 (multilevel(graph, task, &how)?, seed)
             }
             Self::Cross { first, second, seed } => {
                 let child = cross(graph, &population[first], &population[second], task, seed)?;
-                let how = Coarsening { within: Some(&child.labels), noise: NOISE, seed };
+                let how = Coarsening { within: Some(&child.labels), noise: CYCLE_NOISE, seed };
                 (multilevel(graph, task, &how)?, seed)
             }
         };
@@ -122,7 +128,7 @@ fn insert(population: &mut Vec<Solution>, child: Solution) {
     population.truncate(POPULATION);
 }
 
-fn rank(a: &Solution, b: &Solution) -> std::cmp::Ordering {
+fn rank(a: &Solution, b: &Solution) -> Ordering {
     b.is_better_than(a).cmp(&a.is_better_than(b))
 }
 
@@ -141,7 +147,7 @@ fn cross(graph: &Graph<'_>, first: &Solution, second: &Solution, task: &Task<'_>
         propagates: false,
         largest: f64::INFINITY,
         cap: f64::INFINITY,
-        noise: NOISE,
+        noise: FRESH_NOISE,
         seed,
     };
     let mut inherited = vec![0; n_groups];
@@ -150,11 +156,11 @@ fn cross(graph: &Graph<'_>, first: &Solution, second: &Solution, task: &Task<'_>
     }
     let levels = [Level { graph: small, group_of }];
     let merged = match merging.finish(&levels[0].graph, task.watch)? {
-        std::ops::ControlFlow::Continue(groups) => {
+        ControlFlow::Continue(groups) => {
             let labels = complete(&levels[0].graph, groups.of_node, groups.count, task);
             Some(uncoarsen(graph, &levels, labels?, task.n_clusters, task, seed)?)
         }
-        std::ops::ControlFlow::Break(()) => None,
+        ControlFlow::Break(()) => None,
     };
     let kept = uncoarsen(graph, &levels, inherited, task.n_clusters, task, seed)?;
     Ok(match merged {
@@ -165,7 +171,7 @@ fn cross(graph: &Graph<'_>, first: &Solution, second: &Solution, task: &Task<'_>
 
 /// The groups of nodes that have both labels in common, numbered by first appearance.
 fn overlay(first: &[ClusterId], second: &[ClusterId], n_clusters: usize) -> (Vec<u32>, usize) {
-    let mut number = std::collections::HashMap::new();
+    let mut number = HashMap::new();
     let mut groups = Vec::with_capacity(first.len());
     for (&a, &b) in first.iter().zip(second) {
         let next = number.len() as u32;

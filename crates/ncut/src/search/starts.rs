@@ -5,6 +5,7 @@ use crate::error::Result;
 use crate::graph::Graph;
 use crate::hierarchy::n2hi;
 use crate::partition::{ClusterId, Partition};
+use crate::progress::StopReason;
 
 use super::complete::repair;
 use super::task::{Solution, Task};
@@ -14,13 +15,15 @@ pub(super) fn first_neighbors(graph: &Graph<'_>, task: &Task<'_>) -> Result<Solu
     let mut observe = |progress: &_| task.watch.report(progress);
     let start = n2hi(graph, task.n_clusters, &mut observe)?;
     let mut partition = Partition::new(graph, start.labels, task.n_clusters)?;
-    task.tally.add(&descend(&mut partition, &task.rule, &mut observe));
-    at_the_floor(graph, Solution::new(partition, task), task)
+    let descent = descend(&mut partition, &task.rule, &mut observe);
+    task.count(graph, &descent);
+    at_the_floor(graph, Solution::new(partition, descent.stop_reason, task), task)
 }
 
 /// Given labels after a descent, brought to the floor where they are not.
 pub(super) fn given(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>) -> Result<Solution> {
-    let start = Solution::new(Partition::new(graph, labels, task.n_clusters)?, task);
+    let partition = Partition::new(graph, labels, task.n_clusters)?;
+    let start = Solution::new(partition, StopReason::SweepLimit, task);
     if start.is_feasible() {
         return task.improve(graph, start.labels, Proof::Full, 0);
     }

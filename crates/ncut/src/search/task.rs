@@ -6,7 +6,7 @@ use crate::descent::{Descent, Proof, StoppingRule, chains, settle};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::partition::{ClusterId, Links, Partition};
-use crate::progress::Watch;
+use crate::progress::{StopReason, Watch};
 
 use super::Choice;
 
@@ -21,6 +21,8 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Clone, Copy)]
 pub(super) struct Task<'t> {
     pub(super) n_clusters: usize,
+    /// Nodes of the whole graph.
+    pub(super) n_nodes: usize,
     /// Volume that no cluster may fall below.
     pub(super) floor: f64,
     pub(super) rule: StoppingRule,
@@ -30,7 +32,7 @@ pub(super) struct Task<'t> {
     pub(super) tally: &'t Tally,
 }
 
-/// What has been done so far, by all threads.
+/// What has been done so far on the whole graph, by all threads.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     sweeps: AtomicUsize,
@@ -38,11 +40,6 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn add(&self, descent: &Descent) {
-        self.sweeps.fetch_add(descent.sweeps, Ordering::Relaxed);
-        self.moves.fetch_add(descent.moves, Ordering::Relaxed);
-    }
-
     pub(super) fn sweeps(&self) -> usize {
         self.sweeps.load(Ordering::Relaxed)
     }
@@ -61,10 +58,12 @@ pub(super) struct Solution {
     modularity: f64,
     /// How far the smallest cluster's volume is below the floor.
     shortfall: f64,
+    /// Why its last descent ended.
+    pub(super) stop_reason: StopReason,
 }
 
 impl Solution {
-    pub(super) fn new(partition: Partition<'_>, task: &Task<'_>) -> Self {
+    pub(super) fn new(partition: Partition<'_>, stop_reason: StopReason, task: &Task<'_>) -> Self {
         let total = partition.graph().volume();
         let (mut lowest, mut modularity) = (f64::INFINITY, 0.0);
         for cluster in 0..partition.n_clusters() as ClusterId {
@@ -73,7 +72,7 @@ impl Solution {
             modularity += association / total - (volume / total) * (volume / total);
         }
         let shortfall = (task.floor * (1.0 - ROUNDING) - lowest).max(0.0);
-        Self { objective: partition.objective(), labels: partition.into_labels(), modularity, shortfall }
+        Self { objective: partition.objective(), labels: partition.into_labels(), modularity, shortfall, stop_reason }
     }
 
     pub(super) fn is_feasible(&self) -> bool {
@@ -113,17 +112,27 @@ impl Task<'_> {
     ) -> Result<Solution> {
         let mut partition = Partition::new(graph, labels, self.n_clusters)?.with_floor(self.floor);
         let mut links = Links::new(self.n_clusters);
-        self.tally.add(&settle(&mut partition, &self.rule, proof, &mut links, self.watch));
+        let mut settled = settle(&mut partition, &self.rule, proof, &mut links, self.watch);
+        self.count(graph, &settled);
         if self.chains && self.rule.max_sweeps > 0 {
             for round in 0..MOST_CHAIN_ROUNDS {
                 let gained = chains(&mut partition, seed.wrapping_add(round), &mut links, self.watch);
                 if gained < LEAST_CHAIN_GAIN || self.is_stopped() {
                     break;
                 }
-                self.tally.add(&settle(&mut partition, &self.rule, proof, &mut links, self.watch));
+                settled = settle(&mut partition, &self.rule, proof, &mut links, self.watch);
+                self.count(graph, &settled);
             }
         }
         partition.refresh();
-        Ok(Solution::new(partition, self))
+        Ok(Solution::new(partition, settled.stop_reason, self))
+    }
+
+    /// Counts a descent, if it was one on the whole graph.
+    pub(super) fn count(&self, graph: &Graph<'_>, descent: &Descent) {
+        if graph.n_nodes() == self.n_nodes {
+            self.tally.sweeps.fetch_add(descent.sweeps, Ordering::Relaxed);
+            self.tally.moves.fetch_add(descent.moves, Ordering::Relaxed);
+        }
     }
 }
