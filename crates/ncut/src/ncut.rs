@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::descent::{StoppingRule, descend};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::hierarchy::{InitialLabels, n2hi};
+use crate::hierarchy::{InitialLabels, MergeTree, n2hi};
 use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::{Observer, Progress, SharedObserver, StopReason, unobserved};
@@ -50,16 +50,14 @@ impl Preset {
             recombination: Recombination::Patient,
         };
         match self {
-            Self::Paper | Self::Fast => {
-                Effort {
+            Self::Paper | Self::Fast => Effort {
                 first_neighbors: false,
                 chains: false,
                 split_rounds: 0,
                 cycles: 0,
                 recombination: Recombination::None,
                 ..all
-            }
-            }
+            },
             Self::Default => Effort { recombination: Recombination::Brief, ..all },
             Self::Best => all,
         }
@@ -112,6 +110,7 @@ pub struct Ncut {
     init: Option<Vec<Label>>,
     time_limit: Option<Duration>,
     seed: u64,
+    with_hierarchy: bool,
 }
 
 /// What came out.
@@ -136,6 +135,8 @@ pub struct Clustering {
     pub moves: u64,
     /// Why the work ended.
     pub stop_reason: StopReason,
+    /// How the nodes and then the clusters come together, [on request](Ncut::with_hierarchy) and unless stopped.
+    pub hierarchy: Option<MergeTree>,
 }
 
 impl Ncut {
@@ -150,6 +151,7 @@ impl Ncut {
             init: None,
             time_limit: None,
             seed: 0,
+            with_hierarchy: false,
         }
     }
 
@@ -206,6 +208,12 @@ impl Ncut {
         Self { time_limit: Some(limit), ..self }
     }
 
+    /// Makes the merge tree of the result too: labels for any smaller number of clusters.
+    #[must_use]
+    pub fn with_hierarchy(self) -> Self {
+        Self { with_hierarchy: true, ..self }
+    }
+
     /// Clusters the graph.
     ///
     /// # Errors
@@ -237,6 +245,10 @@ impl Ncut {
             }
         };
         let score = CutScore::new(graph, &found.labels)?;
+        let hierarchy = match self.with_hierarchy {
+            true => MergeTree::build(graph, &found.labels, &SharedObserver::new(observe))?,
+            false => None,
+        };
         Ok(Clustering {
             labels: found.labels,
             objective: score.objective,
@@ -247,6 +259,7 @@ impl Ncut {
             sweeps: found.sweeps,
             moves: found.moves,
             stop_reason: found.stop_reason,
+            hierarchy,
         })
     }
 
@@ -305,7 +318,7 @@ impl Ncut {
                 Preset::Paper => self.solve_as_paper(graph, init, &mut observe)?,
                 Preset::Fast | Preset::Default | Preset::Best => {
                     self.solve_by_search(graph, init, &mut observe)?
-                },
+                }
             }
         };
         if found.stop_reason == StopReason::Cancelled && clock.ran_out {
@@ -375,7 +388,12 @@ impl Ncut {
                 labels
             }
         };
-        Ok(Found { labels, sweeps: searched.sweeps, moves: searched.moves, stop_reason: searched.stop_reason })
+        Ok(Found {
+            labels,
+            sweeps: searched.sweeps,
+            moves: searched.moves,
+            stop_reason: searched.stop_reason,
+        })
     }
 }
 

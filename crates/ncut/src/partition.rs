@@ -264,7 +264,9 @@ impl<'g> Partition<'g> {
     #[inline]
     fn may_leave(&self, node: NodeId) -> bool {
         let (from, degree) = (self.labels[node as usize] as usize, self.graph.degree(node));
-        self.sizes[from] > 1 && degree > 0.0 && (self.floor == 0.0 || self.volumes[from] - degree >= self.floor)
+        self.sizes[from] > 1
+            && degree > 0.0
+            && (self.floor == 0.0 || self.volumes[from] - degree >= self.floor)
     }
 
     /// The cluster where the gathered node scores most, `best` being its own.

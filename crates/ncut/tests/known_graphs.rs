@@ -8,7 +8,8 @@ use ncut::metrics::Contingency;
 use ncut::neighbors::{Points, self_tuning_graph};
 use ncut::synthetic::{Planted, five_blocks, two_circles};
 use ncut::{
-    Agreement, ComponentChoice, CutScore, Graph, Label, Ncut, Preset, NmiNormalization, StopReason, unobserved,
+    Agreement, ComponentChoice, CutScore, Graph, Label, Ncut, NmiNormalization, Preset, StopReason,
+    unobserved,
 };
 
 fn ring(n: u32) -> Graph<'static> {

@@ -139,6 +139,32 @@ proptest! {
     }
 
     #[test]
+    fn the_merge_tree_is_nested_and_adds_up(sketch in prop_oneof![sketches(20), tied_sketches(20)], k in 1..8usize) {
+        let (graph, matrix, k) = (sketch.graph(), sketch.matrix(), k.min(sketch.n_nodes));
+        let found = Ncut::new(k).with_hierarchy().solve(&graph).unwrap();
+        let tree = found.hierarchy.unwrap();
+        prop_assert_eq!(tree.merges().len(), sketch.n_nodes - 1);
+        prop_assert_eq!(tree.labels(k).unwrap(), found.labels);
+        let apart: Vec<u32> = (0..sketch.n_nodes as u32).collect();
+        let mut expected = objective(&matrix, &apart);
+        let mut finer = tree.labels(sketch.n_nodes).unwrap();
+        for (merge, n_clusters) in tree.merges().iter().zip((1..sketch.n_nodes).rev()) {
+            expected += merge.gain;
+            let labels = tree.labels(n_clusters).unwrap();
+            let unsigned: Vec<u32> = labels.iter().map(|&label| label as u32).collect();
+            prop_assert!((objective(&matrix, &unsigned) - expected).abs() < 1e-11);
+            prop_assert_eq!(labels.iter().max(), Some(&(n_clusters as Label - 1)));
+            // What was together stays together.
+            for node in 0..sketch.n_nodes {
+                let first = finer.iter().position(|&label| label == finer[node]).unwrap();
+                prop_assert_eq!(labels[node], labels[first]);
+            }
+            finer = labels;
+        }
+        prop_assert!(tree.labels(0).is_err() && tree.labels(sketch.n_nodes + 1).is_err());
+    }
+
+    #[test]
     fn whenever_it_is_stopped_there_are_k_clusters(sketch in sketches(40), k in 1..10usize, patience in 0..60usize) {
         let (graph, k) = (sketch.graph(), k.min(sketch.n_nodes));
         for preset in PRESETS {
@@ -161,7 +187,9 @@ fn with_threads(n_threads: usize, settings: &Ncut, graph: &Graph<'_>) -> Vec<Lab
 fn the_labels_do_not_depend_on_the_number_of_threads() {
     let planted = Planted::new(4000, 12).graph(3).unwrap().graph;
     let small = Planted::new(400, 8).graph(4).unwrap().graph;
-    for (preset, graph, k) in [(Preset::Fast, &planted, 12), (Preset::Default, &planted, 12), (Preset::Best, &small, 8)] {
+    for (preset, graph, k) in
+        [(Preset::Fast, &planted, 12), (Preset::Default, &planted, 12), (Preset::Best, &small, 8)]
+    {
         for share in [0.0, 0.25] {
             let settings = Ncut::new(k).preset(preset).min_share(share).max_sweeps(20);
             let one = with_threads(1, &settings, graph);
@@ -193,7 +221,8 @@ fn cliques(sizes: &[usize]) -> Graph<'static> {
 fn cliques_of_uneven_sizes_are_found_by_every_preset() {
     let sizes = [5, 8, 13, 6, 20, 9, 7, 30];
     let graph = cliques(&sizes);
-    let truth: Vec<Label> = sizes.iter().enumerate().flat_map(|(label, &size)| vec![label as Label; size]).collect();
+    let truth: Vec<Label> =
+        sizes.iter().enumerate().flat_map(|(label, &size)| vec![label as Label; size]).collect();
     for preset in PRESETS {
         let found = Ncut::new(8).preset(preset).min_share(0.0).solve(&graph).unwrap();
         assert_eq!(found.labels, truth, "{preset:?}");
@@ -214,7 +243,11 @@ fn a_share_that_slivers_would_break_is_kept() {
         assert!(pure.smallest_share < 0.2, "{preset:?}");
         for share in [0.25, 0.5, 0.9] {
             let found = Ncut::new(4).preset(preset).min_share(share).solve(&graph).unwrap();
-            assert!(found.smallest_share >= share * (1.0 - 1e-8), "{preset:?} {share}: {}", found.smallest_share);
+            assert!(
+                found.smallest_share >= share * (1.0 - 1e-8),
+                "{preset:?} {share}: {}",
+                found.smallest_share
+            );
             assert!(found.objective <= pure.objective);
         }
     }

@@ -63,7 +63,8 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
 
     let solving = Instant::now();
     // A picture has a background, and things in it may be small.
-    let solving_args = SolvingArgs { min_share: args.solving.min_share.or(Some(0.0)), ..args.solving.clone() };
+    let solving_args =
+        SolvingArgs { min_share: args.solving.min_share.or(Some(0.0)), ..args.solving.clone() };
     let found = solving_args.settings().solve_observed(&graph, &mut |progress| watch.observe(progress));
     watch.finish();
     let found = found.map_err(refused)?;

@@ -24,7 +24,8 @@ const CHAINS_PER_REPORT: usize = 64;
 pub(crate) fn chains(partition: &mut Partition<'_>, seed: u64, links: &mut Links, watch: &dyn Watch) -> f64 {
     let graph = partition.graph();
     let n_nodes = graph.n_nodes();
-    let mut starts: Vec<NodeId> = (0..n_nodes as NodeId).filter(|&node| is_boundary(partition, node)).collect();
+    let mut starts: Vec<NodeId> =
+        (0..n_nodes as NodeId).filter(|&node| is_boundary(partition, node)).collect();
     shuffle(&mut starts, seed);
     let mut round = Round { was_moved: vec![false; n_nodes], met_by: vec![0; n_nodes], chain: 0 };
     let mut progress = Progress::new(Stage::Descent, starts.len() as u64);

@@ -178,7 +178,6 @@ impl Graph<'_> {
 /// Offsets, columns and weights of the rows of a graph.
 pub(super) type Rows = (Vec<u64>, Vec<NodeId>, Weights<'static>);
 
-
 /// What work gives whose observer never stops it.
 fn unstopped(graph: ControlFlow<(), Graph<'static>>) -> Result<Graph<'static>> {
     match graph {

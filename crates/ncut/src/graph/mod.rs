@@ -14,8 +14,8 @@ use crate::error::{Error, Result};
 pub use build::{GraphBuilder, Symmetrize};
 pub use components::Components;
 pub use contract::LEFT_OUT;
-use contract::Rows;
 pub(crate) use contract::Members;
+use contract::Rows;
 pub(crate) use parts::Parts;
 
 /// Number of a node, from 0.
@@ -223,11 +223,7 @@ impl<'a> Graph<'a> {
     }
 
     /// The rows of `nodes` with their entries to nodes that have a `number`, which must ascend with them.
-    fn rows_between(
-        &self,
-        nodes: &[NodeId],
-        number: impl Fn(NodeId) -> Option<NodeId>,
-    ) -> Rows {
+    fn rows_between(&self, nodes: &[NodeId], number: impl Fn(NodeId) -> Option<NodeId>) -> Rows {
         let mut offsets = Vec::with_capacity(nodes.len() + 1);
         offsets.push(0);
         let mut columns = Vec::new();

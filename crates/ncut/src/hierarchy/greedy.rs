@@ -66,6 +66,20 @@ struct Pick {
 }
 
 impl Merging<'_> {
+    /// Plain greedy merging.
+    pub(crate) fn down_to(target: usize) -> Self {
+        Self {
+            target,
+            floor: 0.0,
+            within: None,
+            largest: f64::INFINITY,
+            cap: f64::INFINITY,
+            propagates: false,
+            noise: 0.0,
+            seed: 0,
+        }
+    }
+
     /// Merges the nodes of `graph` round by round until the target is reached, contracting between rounds.
     /// The groups are fewer than the target only where the floor asks for it, and more only where `within`
     /// forbids what is left.
@@ -146,15 +160,25 @@ impl Merging<'_> {
                 .collect();
             followers.sort_by(|a, b| best_first(&a.0, &b.0).then(a.1.cmp(&b.1)));
             let enough = (n_nodes - n_nodes / STARVED).max(self.target).min(n_nodes - 1);
+            // Where a partner's group is full, those that picked it come together by twos and threes.
+            let mut gathering: Vec<NodeId> = vec![NOBODY; n_nodes];
             for (pick, node) in followers {
-                let (a, b) = (sets.find(node as usize), sets.find(pick.partner as usize));
-                let both_large = volumes[a] >= self.floor && volumes[b] >= self.floor;
+                if n_left <= enough {
+                    break;
+                }
+                let waiting = &mut gathering[pick.partner as usize];
+                let group = if *waiting == NOBODY { pick.partner } else { *waiting };
+                let (a, b) = (sets.find(node as usize), sets.find(group as usize));
                 let both = volumes[a] + volumes[b];
-                let too_large = (both > self.cap && n_left < n_nodes) || both > self.largest;
-                if n_left <= enough || a == b || too_large || self.has_arrived(n_left, n_large, both_large) {
+                if (both > self.cap && n_left < n_nodes) || both > self.largest {
+                    *waiting = node;
                     continue;
                 }
-                self.join(&mut sets, &mut volumes, node, pick.partner, &mut n_large);
+                let both_large = volumes[a] >= self.floor && volumes[b] >= self.floor;
+                if a == b || self.has_arrived(n_left, n_large, both_large) {
+                    continue;
+                }
+                self.join(&mut sets, &mut volumes, node, group, &mut n_large);
                 n_left -= 1;
             }
         }
@@ -171,7 +195,11 @@ impl Merging<'_> {
 
     /// Whether no pair of this kind is to merge any more.
     fn has_arrived(&self, n_left: usize, n_large: usize, both_large: bool) -> bool {
-        if both_large { n_left <= self.target || n_large <= self.target } else { n_left <= self.target && self.floor == 0.0 }
+        if both_large {
+            n_left <= self.target || n_large <= self.target
+        } else {
+            n_left <= self.target && self.floor == 0.0
+        }
     }
 
     fn join(&self, sets: &mut DisjointSets, volumes: &mut [f64], a: NodeId, b: NodeId, n_large: &mut usize) {
@@ -296,6 +324,8 @@ impl Groups {
         carried
     }
 }
+
+const NOBODY: NodeId = NodeId::MAX;
 
 /// 2^-53.
 const SCALE_TO_ONE: f64 = 1.0 / (1u64 << 53) as f64;

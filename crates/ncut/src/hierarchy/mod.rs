@@ -4,6 +4,7 @@ mod first_neighbors;
 mod similar_pairs;
 mod greedy;
 mod propagation;
+mod tree;
 
 use std::ops::ControlFlow;
 
@@ -15,6 +16,7 @@ use crate::progress::{Observer, Progress, Stage};
 pub use first_neighbors::{FirstNeighborLevels, Level};
 pub(crate) use greedy::{Groups, Merging};
 pub(crate) use similar_pairs::merge_in_order;
+pub use tree::{Merge, MergeTree};
 
 /// Labels to start from.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -66,7 +66,8 @@ impl Propagation<'_> {
                 let mut best = (links[own as usize], own);
                 for &label in &adjacent {
                     let link = links[label as usize];
-                    let is_better = link > best.0 || (link == best.0 && best.1 != own && tie(label) < tie(best.1));
+                    let is_better =
+                        link > best.0 || (link == best.0 && best.1 != own && tie(label) < tie(best.1));
                     if label != own && is_better && volumes[label as usize] + degree <= self.largest {
                         best = (link, label);
                     }

@@ -19,16 +19,12 @@ pub(super) fn bisect(part: &Graph<'_>, task: &Task<'_>, seed: u64) -> Result<Opt
     if part.n_nodes() < 2 || part.volume() < 2.0 * task.floor {
         return Ok(None);
     }
-    let task = Task { n_clusters: 2, ..*task };
+    let task = Task { n_clusters: 2, coarse_split_rounds: 0, ..*task };
     let merging = Merging {
-        target: FEW,
-        floor: 0.0,
-        within: None,
-        propagates: false,
         largest: if task.floor > 0.0 { (part.volume() / 8.0).max(task.floor / 2.0) } else { f64::INFINITY },
         cap: part.volume() / 8.0,
-        noise: 0.0,
         seed,
+        ..Merging::down_to(FEW)
     };
     let mut levels: Vec<Level> = Vec::new();
     loop {
@@ -96,8 +92,9 @@ impl Growth {
         let mut inside = Sums { association: 0.0, volume: 0.0 };
         // The weight between the half and the rest, in one direction.
         let mut between = 0.0;
-        let row_sums: Vec<f64> =
-            (0..n_nodes as NodeId).map(|node| graph.neighbors(node).map(|(_, weight)| weight).sum()).collect();
+        let row_sums: Vec<f64> = (0..n_nodes as NodeId)
+            .map(|node| graph.neighbors(node).map(|(_, weight)| weight).sum())
+            .collect();
         let mut growth = Self { order: Vec::with_capacity(n_nodes), best: None };
         let mut next = Some(first);
         while let Some(node) = next {
@@ -115,7 +112,8 @@ impl Growth {
                 volume: all.volume - inside.volume,
             };
             if inside.volume >= floor && rest.volume >= floor {
-                let objective = density(inside.association, inside.volume) + density(rest.association, rest.volume);
+                let objective =
+                    density(inside.association, inside.volume) + density(rest.association, rest.volume);
                 if growth.best.is_none_or(|(best, _)| objective > best) {
                     growth.best = Some((objective, growth.order.len()));
                 }

@@ -54,16 +54,7 @@ pub(super) fn complete(
 /// Merges clusters below the floor into those with which it costs least, and splits others in return.
 pub(super) fn repair(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>) -> Result<Vec<ClusterId>> {
     let quotient = graph.contract(&labels, task.n_clusters)?;
-    let merging = Merging {
-        target: task.n_clusters,
-        floor: task.floor,
-        within: None,
-        propagates: false,
-        largest: f64::INFINITY,
-        cap: f64::INFINITY,
-        noise: 0.0,
-        seed: 0,
-    };
+    let merging = Merging { floor: task.floor, ..Merging::down_to(task.n_clusters) };
     let ControlFlow::Continue(groups) = merging.finish(&quotient, task.watch)? else {
         return Ok(labels);
     };

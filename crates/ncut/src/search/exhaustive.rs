@@ -53,7 +53,8 @@ impl Visit<'_> {
             let inside = |&(neighbor, _): &(NodeId, f64)| {
                 (neighbor as usize) < node && self.labels[neighbor as usize] as usize == cluster
             };
-            let link: f64 = self.graph.neighbors(node as NodeId).filter(inside).map(|(_, weight)| weight).sum();
+            let link: f64 =
+                self.graph.neighbors(node as NodeId).filter(inside).map(|(_, weight)| weight).sum();
             self.associations[cluster] += 2.0 * link + self.graph.self_loop(node as NodeId);
             self.volumes[cluster] += self.graph.degree(node as NodeId);
             self.labels[node] = cluster as ClusterId;
@@ -63,12 +64,14 @@ impl Visit<'_> {
     }
 
     fn compare(&mut self) {
-        let objective = self.associations.iter().zip(&self.volumes).map(|(&a, &d)| density(a, d)).sum::<f64>();
+        let objective =
+            self.associations.iter().zip(&self.volumes).map(|(&a, &d)| density(a, d)).sum::<f64>();
         let lowest = self.volumes.iter().copied().fold(f64::INFINITY, f64::min);
         let shortfall = (self.floor * (1.0 - 1e-9) - lowest).max(0.0);
-        let is_better = self.best.as_ref().is_none_or(|best| {
-            shortfall < best.0 || (shortfall == best.0 && objective > best.1)
-        });
+        let is_better = self
+            .best
+            .as_ref()
+            .is_none_or(|best| shortfall < best.0 || (shortfall == best.0 && objective > best.1));
         if is_better {
             self.best = Some((shortfall, objective, self.labels.clone()));
         }

@@ -27,12 +27,14 @@ use task::{Solution, Tally, Task};
 
 /// Chains of moves pay where nodes have few neighbours: meshes, pictures.
 const MOST_ENTRIES_FOR_CHAINS: f64 = 16.0;
-/// Without weights the first-neighbour hierarchy follows nothing but ties: not worth its time on large graphs.
-const MOST_ENTRIES_UNWEIGHTED: usize = 4_000_000;
+/// On larger graphs, splits on a coarse level have to do, passes that keep the clusters are left out, and so is the
+/// first-neighbour hierarchy where there are no weights, so that it follows nothing but ties: each of them costs
+/// as much as all the rest, and gains next to nothing.
+const MOST_ENTRIES_THOROUGH: usize = 4_000_000;
 
 /// Where a child takes milliseconds, a few more cost nobody anything.
 const MOST_ENTRIES_BRIEF: usize = 300_000;
-const BRIEF_BATCHES: usize = 2;
+const BRIEF_BATCHES: usize = 4;
 
 /// Which parts of the search run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,6 +115,7 @@ pub(crate) fn search(
         n_nodes: graph.n_nodes(),
         floor: min_share * graph.volume() / n_clusters as f64,
         rule,
+        coarse_split_rounds: effort.split_rounds,
         chains: effort.chains && entries_per_node <= MOST_ENTRIES_FOR_CHAINS,
         watch,
         tally: &tally,
@@ -164,7 +167,8 @@ fn found(
         None => starts(graph, &effort, task, seed)?,
     };
     let mut best = chosen(&mut candidates, choice);
-    for cycle in 0..effort.cycles as u64 {
+    let n_cycles = if is_large(graph) { 0 } else { effort.cycles as u64 };
+    for cycle in 0..n_cycles {
         let how = Coarsening { within: Some(&best.labels), noise: 0.2, seed: seed.wrapping_add(cycle) };
         let found = multilevel(graph, task, &how)?;
         if found.is_preferred_to(&best, choice) {
@@ -186,8 +190,7 @@ fn found(
 
 /// The starts, those of the paper first.
 fn starts(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u64) -> Result<Vec<Solution>> {
-    let is_large = graph.columns().len() > MOST_ENTRIES_UNWEIGHTED;
-    let is_hopeless = is_large && matches!(graph.weights(), Weights::Unit);
+    let is_hopeless = is_large(graph) && matches!(graph.weights(), Weights::Unit);
     let from_paper = || {
         if !effort.first_neighbors || is_hopeless {
             return Ok(Vec::new());
@@ -215,11 +218,15 @@ fn with_split_merge(
     task: &Task<'_>,
     seed: u64,
 ) -> Result<Vec<Solution>> {
-    if effort.split_rounds == 0 {
+    if effort.split_rounds == 0 || is_large(graph) {
         return Ok(vec![start]);
     }
     let improved = split_merge(graph, start.clone(), effort.split_rounds, task, seed)?;
     Ok(vec![start, improved])
+}
+
+fn is_large(graph: &Graph<'_>) -> bool {
+    graph.columns().len() > MOST_ENTRIES_THOROUGH
 }
 
 /// Takes the one to be kept out of several, the first of which is the yardstick.

@@ -9,11 +9,12 @@ use crate::hierarchy::{Groups, Merging, merge_in_order};
 use crate::partition::ClusterId;
 
 use super::complete::complete;
+use super::split_merge::split_merge;
 use super::task::{Solution, Task};
 
 /// A level is kept for refinement when it has at most this share of the nodes of the one kept before.
 const KEPT_SHARE: f64 = 0.6;
-/// Clusters are split, where some are missing, on a level with this many nodes a cluster.
+/// Clusters are split on a level with at least this many nodes a cluster.
 const NODES_PER_CLUSTER: usize = 12;
 
 /// How nodes are merged.
@@ -48,7 +49,8 @@ pub(super) fn multilevel(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_
         None if levels.is_cut_short => merge_in_order(top.degrees(), task.n_clusters),
         None => levels.last.of_node,
     };
-    let n_given = if how.within.is_some() || levels.is_cut_short { task.n_clusters } else { levels.last.count };
+    let n_given =
+        if how.within.is_some() || levels.is_cut_short { task.n_clusters } else { levels.last.count };
     uncoarsen(graph, &levels.kept, labels, n_given, task, how.seed)
 }
 
@@ -63,6 +65,7 @@ pub(super) fn uncoarsen(
     seed: u64,
 ) -> Result<Solution> {
     let mut is_complete = n_given == task.n_clusters;
+    let mut splits_left = task.coarse_split_rounds;
     for place in (0..=levels.len()).rev() {
         let level = if place == 0 { graph } else { &levels[place - 1].graph };
         if let Some(coarser) = levels.get(place) {
@@ -77,7 +80,11 @@ pub(super) fn uncoarsen(
             return task.improve(graph, labels, proof, seed);
         }
         if is_complete && !task.is_stopped() {
-            labels = task.improve(level, labels, proof, seed)?.labels;
+            let mut found = task.improve(level, labels, proof, seed)?;
+            if splits_left > 0 && level.n_nodes() >= NODES_PER_CLUSTER * task.n_clusters {
+                found = split_merge(level, found, std::mem::take(&mut splits_left), task, seed)?;
+            }
+            labels = found.labels;
         }
     }
     unreachable!("the last level is the graph itself")
@@ -98,14 +105,12 @@ fn carried_up(levels: &[Level], labels: &[ClusterId]) -> Vec<ClusterId> {
 /// Merges round by round. Of rounds that shrink the graph little only every few are kept as a level.
 fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<Levels> {
     let merging = Merging {
-        target: task.n_clusters,
         floor: if how.within.is_some() { 0.0 } else { task.floor },
-        within: None,
         propagates: true,
-        largest: f64::INFINITY,
         cap: graph.volume() / task.n_clusters as f64,
         noise: how.noise,
         seed: how.seed,
+        ..Merging::down_to(task.n_clusters)
     };
     let mut kept: Vec<Level> = Vec::new();
     let mut within: Option<Vec<u32>> = how.within.map(<[u32]>::to_vec);
@@ -115,16 +120,19 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
     loop {
         let base = kept.last().map_or(graph, |level| &level.graph);
         let round_graph = current.as_ref().unwrap_or(base);
-        let Some(round) = (Merging { within: within.as_deref(), ..merging }).round(round_graph, task.watch) else {
+        let Some(round) = (Merging { within: within.as_deref(), ..merging }).round(round_graph, task.watch)
+        else {
             return Ok(Levels { kept, last, is_cut_short: task.is_stopped() });
         };
         within = within.map(|within| round.carried(&within));
-        let next = round_graph.contract_observed(&round.of_node, round.count, &mut |p| task.watch.report(p))?;
+        let next =
+            round_graph.contract_observed(&round.of_node, round.count, &mut |p| task.watch.report(p))?;
         let ControlFlow::Continue(next) = next else {
             return Ok(Levels { kept, last, is_cut_short: true });
         };
         last.follow(&round);
-        let is_level = (round.count as f64) < KEPT_SHARE * base.n_nodes() as f64 && round.count > task.n_clusters;
+        let is_level =
+            (round.count as f64) < KEPT_SHARE * base.n_nodes() as f64 && round.count > task.n_clusters;
         if is_level {
             let group_of = std::mem::replace(&mut last, Groups::single(round.count)).of_node;
             kept.push(Level { graph: next, group_of });

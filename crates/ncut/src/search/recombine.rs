@@ -124,7 +124,7 @@ fn insert(population: &mut Vec<Solution>, child: Solution) {
         return;
     }
     population.push(child);
-    population.sort_by(|a, b| rank(a, b));
+    population.sort_by(rank);
     population.truncate(POPULATION);
 }
 
@@ -134,22 +134,20 @@ fn rank(a: &Solution, b: &Solution) -> Ordering {
 
 /// Contracts what two solutions agree on, merges that greedily, and refines; or starts from the better of the
 /// two there, whichever ends higher.
-fn cross(graph: &Graph<'_>, first: &Solution, second: &Solution, task: &Task<'_>, seed: u64) -> Result<Solution> {
+fn cross(
+    graph: &Graph<'_>,
+    first: &Solution,
+    second: &Solution,
+    task: &Task<'_>,
+    seed: u64,
+) -> Result<Solution> {
     let (group_of, n_groups) = overlay(&first.labels, &second.labels, task.n_clusters);
     if n_groups <= task.n_clusters {
         return Ok(first.clone());
     }
     let small = graph.contract(&group_of, n_groups)?;
-    let merging = Merging {
-        target: task.n_clusters,
-        floor: task.floor,
-        within: None,
-        propagates: false,
-        largest: f64::INFINITY,
-        cap: f64::INFINITY,
-        noise: FRESH_NOISE,
-        seed,
-    };
+    let merging =
+        Merging { floor: task.floor, noise: FRESH_NOISE, seed, ..Merging::down_to(task.n_clusters) };
     let mut inherited = vec![0; n_groups];
     for (&group, &label) in group_of.iter().zip(&first.labels) {
         inherited[group as usize] = label;

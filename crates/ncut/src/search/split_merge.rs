@@ -56,7 +56,8 @@ pub(super) fn split_merge(
             let labels = exchanged(&best.labels, &trial);
             let found = task.improve(graph, labels, Proof::Full, seed.wrapping_add(round as u64))?;
             if found.is_better_than(&best) {
-                improved = found.objective > best.objective + 1e-9 || found.is_feasible() != best.is_feasible();
+                improved =
+                    found.objective > best.objective + 1e-9 || found.is_feasible() != best.is_feasible();
                 best = found;
                 break;
             }
@@ -111,7 +112,12 @@ fn exchanged(labels: &[ClusterId], exchanges: &[&Exchange]) -> Vec<ClusterId> {
 
 impl SplitCache {
     /// The best exchange for every cluster that can be split, those that gain most first.
-    fn exchanges(&mut self, graph: &Graph<'_>, labels: &[ClusterId], task: &Task<'_>) -> Result<Vec<Exchange>> {
+    fn exchanges(
+        &mut self,
+        graph: &Graph<'_>,
+        labels: &[ClusterId],
+        task: &Task<'_>,
+    ) -> Result<Vec<Exchange>> {
         let n_clusters = task.n_clusters;
         let mut content = vec![0u64; n_clusters];
         for (node, &label) in labels.iter().enumerate() {

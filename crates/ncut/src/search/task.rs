@@ -28,6 +28,8 @@ pub(super) struct Task<'t> {
     pub(super) rule: StoppingRule,
     /// Whether chains of moves follow a descent.
     pub(super) chains: bool,
+    /// Rounds of split-merge on a coarse level, on the way up.
+    pub(super) coarse_split_rounds: usize,
     pub(super) watch: &'t dyn Watch,
     pub(super) tally: &'t Tally,
 }
@@ -72,7 +74,13 @@ impl Solution {
             modularity += association / total - (volume / total) * (volume / total);
         }
         let shortfall = (task.floor * (1.0 - ROUNDING) - lowest).max(0.0);
-        Self { objective: partition.objective(), labels: partition.into_labels(), modularity, shortfall, stop_reason }
+        Self {
+            objective: partition.objective(),
+            labels: partition.into_labels(),
+            modularity,
+            shortfall,
+            stop_reason,
+        }
     }
 
     pub(super) fn is_feasible(&self) -> bool {

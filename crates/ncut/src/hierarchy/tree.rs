@@ -1,0 +1,171 @@
+//! The merge tree of a clustering: which nodes, and then which clusters, come together in what order.
+
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Members, NodeId};
+use crate::metrics::{Label, UNLABELLED};
+use crate::partition::density;
+use crate::progress::Watch;
+
+use super::greedy::{Groups, Merging};
+
+/// Two clusters that become one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Merge {
+    /// The clusters: below the number of leaves a node, else the merge made as many before, as scipy numbers them.
+    pub first: u32,
+    /// As `first`.
+    pub second: u32,
+    /// The change of the objective.
+    pub gain: f64,
+}
+
+/// A binary tree over the labelled nodes, made by greedy N-Cut merging: first inside the clusters of a labelling until
+/// each is one, then of these. Cut at their number it gives that labelling back; cut lower, clusters of these clusters.
+///
+/// ```
+/// use ncut::{Graph, Ncut};
+/// let path = Graph::from_edges(6, [(0, 1, 5.0), (1, 2, 1.0), (2, 3, 5.0), (3, 4, 0.1), (4, 5, 5.0)])?;
+/// let found = Ncut::new(3).min_share(0.0).with_hierarchy().solve(&path)?;
+/// let tree = found.hierarchy.unwrap();
+/// assert_eq!(tree.labels(3)?, found.labels);
+/// assert_eq!(tree.labels(2)?, [0, 0, 0, 0, 1, 1]);
+/// # Ok::<(), ncut::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergeTree {
+    n_nodes: usize,
+    /// The labelled nodes, ascending.
+    leaves: Vec<NodeId>,
+    merges: Vec<Merge>,
+}
+
+impl MergeTree {
+    /// The tree of a labelling; `None` when the observer said stop.
+    pub(crate) fn build(graph: &Graph<'_>, labels: &[Label], watch: &dyn Watch) -> Result<Option<Self>> {
+        let is_labelled = |&node: &NodeId| labels[node as usize] != UNLABELLED;
+        let leaves: Vec<NodeId> = (0..graph.n_nodes() as NodeId).filter(is_labelled).collect();
+        let part = if leaves.len() < graph.n_nodes() { Some(graph.induced(&leaves)?) } else { None };
+        let graph = part.as_ref().unwrap_or(graph);
+        let clusters: Vec<u32> = leaves.iter().map(|&node| labels[node as usize] as u32).collect();
+        let n_clusters = clusters.iter().max().map_or(0, |&cluster| cluster as usize + 1);
+        let n_leaves = leaves.len();
+        let tree = Self { n_nodes: labels.len(), leaves, merges: Vec::with_capacity(n_leaves - 1) };
+        let names = (0..n_leaves as u32).collect();
+        let mut growing = Growing { tree, names };
+        // Inside the clusters, along links and then without; then the clusters themselves.
+        let Some(pieces) = growing.merge_all(graph, Some(&clusters), n_clusters, watch)? else {
+            return Ok(None);
+        };
+        let of_piece = pieces.groups.carried(&clusters);
+        let quotient = growing.apply(&pieces.graph, &Groups { of_node: of_piece, count: n_clusters })?;
+        if growing.merge_all(&quotient, None, 1, watch)?.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(growing.tree))
+    }
+
+    /// The merges in their order, one fewer than leaves.
+    pub fn merges(&self) -> &[Merge] {
+        &self.merges
+    }
+
+    /// The nodes that the tree is about: those with a label.
+    pub fn leaves(&self) -> &[NodeId] {
+        &self.leaves
+    }
+
+    /// The labels when the tree is cut into `n_clusters`, numbered by first appearance.
+    ///
+    /// # Errors
+    /// When there are fewer leaves than that, or none are asked for.
+    pub fn labels(&self, n_clusters: usize) -> Result<Vec<Label>> {
+        let n_leaves = self.leaves.len();
+        if n_clusters == 0 || n_clusters > n_leaves {
+            return Err(Error::BadClusterCount {
+                n_clusters,
+                n_nodes: n_leaves,
+                nodes: "leaves of the tree",
+            });
+        }
+        // From the last merge made down: everything takes the name of what it became.
+        let n_merges = n_leaves - n_clusters;
+        let mut became: Vec<u32> = (0..(n_leaves + n_merges) as u32).collect();
+        for (number, merge) in self.merges[..n_merges].iter().enumerate().rev() {
+            let merged = became[n_leaves + number];
+            became[merge.first as usize] = merged;
+            became[merge.second as usize] = merged;
+        }
+        let mut number: Vec<Option<Label>> = vec![None; became.len()];
+        let mut n_seen = 0;
+        let mut labels = vec![UNLABELLED; self.n_nodes];
+        for (leaf, &node) in self.leaves.iter().enumerate() {
+            labels[node as usize] = *number[became[leaf] as usize].get_or_insert_with(|| {
+                n_seen += 1;
+                n_seen - 1
+            });
+        }
+        Ok(labels)
+    }
+}
+
+/// A tree, and the names of the nodes of the graph that is being merged.
+struct Growing {
+    tree: MergeTree,
+    names: Vec<u32>,
+}
+
+/// What is left after merging, and where the nodes went.
+struct Merged {
+    graph: Graph<'static>,
+    groups: Groups,
+}
+
+impl Growing {
+    fn merge_all(
+        &mut self,
+        graph: &Graph<'_>,
+        within: Option<&[u32]>,
+        target: usize,
+        watch: &dyn Watch,
+    ) -> Result<Option<Merged>> {
+        let mut groups = Groups::single(graph.n_nodes());
+        let mut within = within.map(<[u32]>::to_vec);
+        let mut current = graph.contract(&groups.of_node, groups.count)?;
+        loop {
+            let merging = Merging { within: within.as_deref(), ..Merging::down_to(target) };
+            let Some(round) = merging.round(&current, watch) else {
+                return Ok((!watch.is_stopped()).then_some(Merged { graph: current, groups }));
+            };
+            groups.follow(&round);
+            within = within.map(|within| round.carried(&within));
+            current = self.apply(&current, &round)?;
+        }
+    }
+
+    /// Records the merges that make one of each group, member after member, and gives the graph of the groups.
+    fn apply(&mut self, graph: &Graph<'_>, groups: &Groups) -> Result<Graph<'static>> {
+        let members = Members::new(&groups.of_node, groups.count, graph)?;
+        let mut names = Vec::with_capacity(groups.count);
+        for group in 0..groups.count {
+            let (&first, others) = members.of(group).split_first().expect("no group is empty");
+            let mut name = self.names[first as usize];
+            let (mut association, mut volume) = (graph.self_loop(first), graph.degree(first));
+            for &node in others {
+                let is_in = |&(other, _): &(NodeId, f64)| {
+                    other < node && groups.of_node[other as usize] as usize == group
+                };
+                let link: f64 = graph.neighbors(node).filter(is_in).map(|(_, weight)| weight).sum();
+                let (own, degree) = (graph.self_loop(node), graph.degree(node));
+                let both = density(association + own + 2.0 * link, volume + degree);
+                let gain = both - density(association, volume) - density(own, degree);
+                (association, volume) = (association + own + 2.0 * link, volume + degree);
+                let next = (self.tree.leaves.len() + self.tree.merges.len()) as u32;
+                self.tree.merges.push(Merge { first: name, second: self.names[node as usize], gain });
+                name = next;
+            }
+            names.push(name);
+        }
+        self.names = names;
+        graph.contract(&groups.of_node, groups.count)
+    }
+}
