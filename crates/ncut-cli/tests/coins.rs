@@ -55,19 +55,26 @@ fn main() -> ExitCode {
         eprintln!("NCUT_COINS is not set: the test on the picture of the coins is ignored");
     }
     let coins = coins.unwrap_or_default();
-    let trial = Trial::test("segment_separates_the_coins", move || segment_separates_the_coins(&coins));
-    libtest_mimic::run(&arguments, vec![trial.with_ignored_flag(ignored)]).exit_code()
+    // A higher objective is not always a better picture: it may give a coin to the background.
+    let trials = [("paper", 23), ("default", 22)].map(|(preset, least)| {
+        let coins = coins.clone();
+        let name = format!("segment_separates_the_coins_with_preset_{preset}");
+        Trial::test(name, move || segment_separates_the_coins(&coins, preset, least))
+            .with_ignored_flag(ignored)
+    });
+    libtest_mimic::run(&arguments, trials.into()).exit_code()
 }
 
-fn segment_separates_the_coins(coins: &Path) -> Result<(), Failed> {
+fn segment_separates_the_coins(coins: &Path, preset: &str, least: usize) -> Result<(), Failed> {
     let bench = Bench::new().with("coins.png", fs::read(coins)?);
-    let ran = bench.run("segment coins.png -k 25 --preset paper --blur 2 --scale 0.2 -o labels.npy");
+    let ran =
+        bench.run(&format!("segment coins.png -k 25 --preset {preset} --blur 2 --scale 0.2 -o labels.npy"));
     if ran.code != Some(0) {
         return Err(format!("{ran:?}").into());
     }
     let n_separated = n_separated(&labels(&fs::read(bench.path("labels.npy"))?)?);
     println!("{n_separated} of {} coins are separated", COINS.len());
-    if n_separated < 23 { Err(format!("only {n_separated} coins are separated").into()) } else { Ok(()) }
+    if n_separated < least { Err(format!("only {n_separated} coins are separated").into()) } else { Ok(()) }
 }
 
 /// The labels in an array of NumPy.

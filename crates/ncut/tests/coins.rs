@@ -5,11 +5,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use ncut::image::{Picture, PictureGraph};
 use ncut::io::read_bytes;
-use ncut::{Graph, Ncut, unobserved};
+use ncut::{Graph, Ncut, Preset, unobserved};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
     let trials = vec![
         trial("the_graph_of_the_coins_is_scikit_learns", the_graph_of_the_coins_is_scikit_learns),
         trial("the_papers_objective_on_the_coins", the_papers_objective_on_the_coins),
+        trial("better_optima_on_the_coins", better_optima_on_the_coins),
     ];
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -61,8 +63,18 @@ fn the_graph_of_the_coins_is_scikit_learns(coins: &Path) -> Result<(), Failed> {
 }
 
 fn the_papers_objective_on_the_coins(coins: &Path) -> Result<(), Failed> {
-    let found = Ncut::new(25).solve(&recipe(coins)?)?;
+    let found = Ncut::new(25).preset(Preset::Paper).solve(&recipe(coins)?)?;
     check((found.objective - 24.9969).abs() < 5e-5, || format!("objective {}", found.objective))
+}
+
+/// The higher rungs, plain N-Cut: preset `default`, and `best` in 20 seconds.
+fn better_optima_on_the_coins(coins: &Path) -> Result<(), Failed> {
+    let graph = recipe(coins)?;
+    let found = Ncut::new(25).min_share(0.0).solve(&graph)?;
+    check(found.objective >= 24.998_233 - 1e-6, || format!("default {}", found.objective))?;
+    let limit = Duration::from_secs(20);
+    let found = Ncut::new(25).preset(Preset::Best).min_share(0.0).time_limit(limit).solve(&graph)?;
+    check(found.objective >= 24.998_254_7, || format!("best {}", found.objective))
 }
 
 fn check(holds: bool, message: impl FnOnce() -> String) -> Result<(), Failed> {
