@@ -19,7 +19,7 @@ fn without_times(text: &str) -> String {
 #[test]
 fn cluster_prints_a_summary_and_writes_labels_with_ids() {
     let bench = Bench::new().with("g.txt", TRIANGLES).with("truth.txt", "f 1\ne 1\nd 1\nc 0\nb 0\na 0\n");
-    let ran = bench.run("cluster g.txt -k 2 -o labels.txt --truth truth.txt");
+    let ran = bench.run("cluster g.txt -k 2 --preset paper -o labels.txt --truth truth.txt");
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     assert_eq!(
         without_times(&ran.stdout),

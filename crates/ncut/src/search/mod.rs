@@ -13,10 +13,10 @@ mod split_merge;
 mod recombine;
 mod starts;
 
-use crate::descent::StoppingRule;
+use crate::descent::{Proof, StoppingRule};
 use crate::error::Result;
 use crate::graph::{Graph, Weights};
-use crate::partition::ClusterId;
+use crate::partition::{ClusterId, Partition};
 use crate::progress::{StopReason, Watch};
 
 use components::Pieces;
@@ -32,6 +32,8 @@ const MOST_ENTRIES_FOR_CHAINS: f64 = 16.0;
 /// as much as all the rest, and gains next to nothing.
 const MOST_ENTRIES_THOROUGH: usize = 4_000_000;
 
+/// How much higher the floor of the stricter starts is.
+const STRICTER: f64 = 2.0;
 /// Where a child takes milliseconds, a few more cost nobody anything.
 const MOST_ENTRIES_BRIEF: usize = 300_000;
 const BRIEF_BATCHES: usize = 4;
@@ -70,8 +72,8 @@ pub(crate) enum Recombination {
 /// differ little in the objective, or even with a better one, there are some that nobody can use: one huge cluster, and
 /// the others as small as is allowed. Therefore, where a share is asked for, starts compete by modularity,
 /// `sum_c A_c / V - (D_c / V)^2` with `V` the volume of the graph, which weighs every cluster by its volume;
-/// each of them is a local optimum of N-Cut under the share, and none may have a lower objective than the paper's labels
-/// brought to the share. Without a share the highest objective is what was asked for.
+/// each of them is a local optimum of N-Cut under the share, and none has a lower objective than the paper's labels,
+/// which are brought to the share where they are not. Without a share the highest objective is what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The highest objective.
@@ -146,10 +148,17 @@ fn labels(
         }
         Some(bundles) => {
             let bundled = graph.contract(&bundles.of_node, bundles.count)?;
-            let task = Task { n_nodes: bundles.count, ..*task };
-            let found = found(&bundled, None, request, &task)?;
-            let labels = bundles.of_node.iter().map(|&bundle| found.labels[bundle as usize]).collect();
-            Ok((labels, found.stop_reason))
+            let of_bundles = found(&bundled, None, request, &Task { n_nodes: bundles.count, ..*task })?;
+            let labels = bundles.of_node.iter().map(|&bundle| of_bundles.labels[bundle as usize]).collect();
+            let found =
+                Solution::new(Partition::new(graph, labels, task.n_clusters)?, of_bundles.stop_reason, task);
+            // The paper's labels are those of the graph as it is.
+            let mut candidates = match has_first_neighbors(graph, &request.effort) && !task.is_stopped() {
+                true => vec![starts::first_neighbors(graph, task)?, found],
+                false => vec![found],
+            };
+            let found = chosen(&mut candidates, request.choice);
+            Ok((found.labels, found.stop_reason))
         }
     }
 }
@@ -164,13 +173,13 @@ fn found(
     let Request { effort, choice, seed, .. } = *request;
     let mut candidates = match given {
         Some(labels) => with_split_merge(graph, starts::given(graph, labels, task)?, &effort, task, seed)?,
-        None => starts(graph, &effort, task, seed)?,
+        None => starts(graph, &effort, choice, task, seed)?,
     };
     let mut best = chosen(&mut candidates, choice);
     let n_cycles = if is_large(graph) { 0 } else { effort.cycles as u64 };
     for cycle in 0..n_cycles {
         let how = Coarsening { within: Some(&best.labels), noise: 0.2, seed: seed.wrapping_add(cycle) };
-        let found = multilevel(graph, task, &how)?;
+        let found = multilevel(graph, &Task { coarse_split_rounds: 0, ..*task }, &how)?;
         if found.is_preferred_to(&best, choice) {
             best = found;
         }
@@ -189,10 +198,15 @@ fn found(
 }
 
 /// The starts, those of the paper first.
-fn starts(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u64) -> Result<Vec<Solution>> {
-    let is_hopeless = is_large(graph) && matches!(graph.weights(), Weights::Unit);
+fn starts(
+    graph: &Graph<'_>,
+    effort: &Effort,
+    choice: Choice,
+    task: &Task<'_>,
+    seed: u64,
+) -> Result<Vec<Solution>> {
     let from_paper = || {
-        if !effort.first_neighbors || is_hopeless {
+        if !has_first_neighbors(graph, effort) {
             return Ok(Vec::new());
         }
         with_split_merge(graph, starts::first_neighbors(graph, task)?, effort, task, seed)
@@ -207,7 +221,17 @@ fn starts(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u64) -> Res
     let (paper, merged) = rayon::join(from_paper, from_merging);
     let mut all = paper?;
     all.extend(merged?);
+    if choice == Choice::Modularity && !is_large(graph) {
+        all.extend(stricter_starts(graph, effort, task, seed)?);
+    }
     Ok(all)
+}
+
+/// Starts made under a higher floor than is asked for, which differ less in volume, and then released.
+fn stricter_starts(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u64) -> Result<Vec<Solution>> {
+    let strict = Task { floor: STRICTER * task.floor, ..*task };
+    let strict_starts = starts(graph, effort, Choice::Objective, &strict, seed)?;
+    strict_starts.into_iter().map(|start| task.improve(graph, start.labels, Proof::Full, seed)).collect()
 }
 
 /// A start, and what split-merge makes of it.
@@ -225,17 +249,22 @@ fn with_split_merge(
     Ok(vec![start, improved])
 }
 
+/// Whether the paper's hierarchy is a start.
+fn has_first_neighbors(graph: &Graph<'_>, effort: &Effort) -> bool {
+    effort.first_neighbors && !(is_large(graph) && matches!(graph.weights(), Weights::Unit))
+}
+
 fn is_large(graph: &Graph<'_>) -> bool {
     graph.columns().len() > MOST_ENTRIES_THOROUGH
 }
 
 /// Takes the one to be kept out of several, the first of which is the yardstick.
 fn chosen(candidates: &mut Vec<Solution>, choice: Choice) -> Solution {
-    let yardstick = candidates[0].clone();
+    let yardstick = candidates[0].objective;
     let mut best = 0;
     for place in 1..candidates.len() {
         let candidate = &candidates[place];
-        let is_admitted = choice == Choice::Objective || !yardstick.is_better_than(candidate);
+        let is_admitted = choice == Choice::Objective || candidate.objective >= yardstick;
         if is_admitted && candidate.is_preferred_to(&candidates[best], choice) {
             best = place;
         }
