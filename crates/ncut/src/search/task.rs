@@ -119,6 +119,9 @@ impl Task<'_> {
         seed: u64,
     ) -> Result<Solution> {
         let mut partition = Partition::new(graph, labels, self.n_clusters)?.with_floor(self.floor);
+        if self.is_stopped() {
+            return Ok(Solution::new(partition, StopReason::Cancelled, self));
+        }
         let mut links = Links::new(self.n_clusters);
         let mut settled = settle(&mut partition, &self.rule, proof, &mut links, self.watch);
         self.count(graph, &settled);
