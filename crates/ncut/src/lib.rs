@@ -14,9 +14,10 @@
 //! # Ok::<(), ncut::Error>(())
 //! ```
 //!
-//! [`Ncut`] is the front door. The parts behind it can be used by themselves: [`hierarchy::n2hi`] makes a
-//! start, [`descent::descend`] improves it, [`metrics`] scores the result, [`io`] reads and writes files,
-//! [`neighbors`] makes graphs of points, [`image`] graphs of pictures.
+//! [`Ncut`] is the front door; its [`Preset`]s run from the paper's solver to the [`search`] for the best there is. The
+//! parts behind it can be used by themselves: [`hierarchy::n2hi`] makes a start, [`descent::descend`] improves it,
+//! [`metrics`] scores the result, [`io`] reads and writes files, [`neighbors`] makes graphs of points, [`image`] graphs
+//! of pictures.
 //!
 //! The library never prints, panics on no input, and gives the same labels for the same graph and settings
 //! on every run and every machine.
@@ -37,7 +38,7 @@ pub mod image;
 pub mod synthetic;
 pub mod io;
 mod start;
-mod search;
+pub mod search;
 mod ncut;
 
 pub use error::{Error, Result};

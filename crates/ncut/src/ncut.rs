@@ -39,11 +39,13 @@ impl Preset {
         }
     }
 
-    /// What runs; nothing of the search for preset `paper`.
-    fn effort(self) -> Effort {
+    /// What of the search runs. Preset `paper` is none of it.
+    pub fn effort(self) -> Effort {
         let all = Effort {
             first_neighbors: true,
             merging: true,
+            propagation: true,
+            stricter: true,
             chains: true,
             split_rounds: 8,
             cycles: 3,
@@ -63,7 +65,8 @@ impl Preset {
         }
     }
 
-    fn choice(self, min_share: f64) -> Choice {
+    /// How starts compete under a share.
+    pub fn choice(self, min_share: f64) -> Choice {
         if self == Self::Default && min_share > 0.0 { Choice::Modularity } else { Choice::Objective }
     }
 
@@ -110,6 +113,8 @@ pub struct Ncut {
     init: Option<Vec<Label>>,
     time_limit: Option<Duration>,
     seed: u64,
+    effort: Option<Effort>,
+    choice: Option<Choice>,
     with_hierarchy: bool,
 }
 
@@ -151,6 +156,8 @@ impl Ncut {
             init: None,
             time_limit: None,
             seed: 0,
+            effort: None,
+            choice: None,
             with_hierarchy: false,
         }
     }
@@ -167,7 +174,19 @@ impl Ncut {
         Self { preset, ..self }
     }
 
-    /// Sweeps of coordinate descent at most.
+    /// Chooses the parts of the search one by one, instead of the preset's.
+    #[must_use]
+    pub fn effort(self, effort: Effort) -> Self {
+        Self { effort: Some(effort), ..self }
+    }
+
+    /// Chooses how starts compete, instead of the preset's way.
+    #[must_use]
+    pub fn choice(self, choice: Choice) -> Self {
+        Self { choice: Some(choice), ..self }
+    }
+
+    /// Sweeps at most, of every descent that is made.
     #[must_use]
     pub fn max_sweeps(self, max_sweeps: usize) -> Self {
         Self { stopping: StoppingRule { max_sweeps, ..self.stopping }, ..self }
@@ -366,8 +385,8 @@ impl Ncut {
             n_clusters: self.n_clusters,
             min_share: self.effective_min_share(),
             rule: self.stopping,
-            effort: self.preset.effort(),
-            choice: self.preset.choice(self.effective_min_share()),
+            effort: self.effort.unwrap_or_else(|| self.preset.effort()),
+            choice: self.choice.unwrap_or_else(|| self.preset.choice(self.effective_min_share())),
             seed: self.seed,
         };
         let connected = (graph.n_isolated() > 0).then(|| graph.connected_nodes());

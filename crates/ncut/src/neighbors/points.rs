@@ -116,6 +116,15 @@ impl<'a> Points<'a> {
     pub fn n_features(&self) -> usize {
         self.n_features
     }
+
+    /// The coordinates of a point.
+    ///
+    /// # Panics
+    /// When there are not so many points.
+    pub fn coordinates(&self, point: usize) -> impl Iterator<Item = f64> + '_ {
+        let first = point * self.n_features;
+        (first..first + self.n_features).map(|place| self.values.at(place))
+    }
 }
 
 /// How far points are from each other.

@@ -38,26 +38,30 @@ const STRICTER: f64 = 2.0;
 const MOST_ENTRIES_BRIEF: usize = 300_000;
 const BRIEF_BATCHES: usize = 4;
 
-/// Which parts of the search run.
+/// Which parts of the search run: what a [preset](crate::Preset) stands for, and what an ablation switches off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Effort {
+pub struct Effort {
     /// Start from the paper's hierarchy too.
-    pub(crate) first_neighbors: bool,
+    pub first_neighbors: bool,
     /// Start from greedy merging.
-    pub(crate) merging: bool,
+    pub merging: bool,
+    /// Labels propagate where merging in pairs starves.
+    pub propagation: bool,
+    /// Start under a stricter share too, where modularity chooses.
+    pub stricter: bool,
     /// Chains of moves after a descent, where they pay.
-    pub(crate) chains: bool,
+    pub chains: bool,
     /// Rounds of split-merge for every start.
-    pub(crate) split_rounds: usize,
+    pub split_rounds: usize,
     /// Passes down and up again with the clusters kept.
-    pub(crate) cycles: usize,
+    pub cycles: usize,
     /// How long solutions are recombined.
-    pub(crate) recombination: Recombination,
+    pub recombination: Recombination,
 }
 
 /// How long solutions are recombined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Recombination {
+pub enum Recombination {
     /// Not at all.
     None,
     /// Twice, on small graphs, where the highest objective is what is looked for.
@@ -75,7 +79,7 @@ pub(crate) enum Recombination {
 /// each of them is a local optimum of N-Cut under the share, and none has a lower objective than the paper's labels,
 /// which are brought to the share where they are not. Without a share the highest objective is what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
+pub enum Choice {
     /// The highest objective.
     Objective,
     /// The highest modularity among those that are no worse than the paper's.
@@ -117,6 +121,7 @@ pub(crate) fn search(
         n_nodes: graph.n_nodes(),
         floor: min_share * graph.volume() / n_clusters as f64,
         rule,
+        propagation: effort.propagation,
         coarse_split_rounds: effort.split_rounds,
         chains: effort.chains && entries_per_node <= MOST_ENTRIES_FOR_CHAINS,
         watch,
@@ -221,7 +226,7 @@ fn starts(
     let (paper, merged) = rayon::join(from_paper, from_merging);
     let mut all = paper?;
     all.extend(merged?);
-    if choice == Choice::Modularity && !is_large(graph) {
+    if effort.stricter && choice == Choice::Modularity && !is_large(graph) {
         all.extend(stricter_starts(graph, effort, task, seed)?);
     }
     Ok(all)

@@ -106,7 +106,7 @@ fn carried_up(levels: &[Level], labels: &[ClusterId]) -> Vec<ClusterId> {
 fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<Levels> {
     let merging = Merging {
         floor: if how.within.is_some() { 0.0 } else { task.floor },
-        propagates: true,
+        propagates: task.propagation,
         cap: graph.volume() / task.n_clusters as f64,
         noise: how.noise,
         seed: how.seed,

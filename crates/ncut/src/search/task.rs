@@ -28,6 +28,8 @@ pub(super) struct Task<'t> {
     pub(super) rule: StoppingRule,
     /// Whether chains of moves follow a descent.
     pub(super) chains: bool,
+    /// Whether labels propagate where merging in pairs starves.
+    pub(super) propagation: bool,
     /// Rounds of split-merge on a coarse level, on the way up.
     pub(super) coarse_split_rounds: usize,
     pub(super) watch: &'t dyn Watch,
