@@ -70,7 +70,8 @@ Examples:
   ncut cluster friends.csv -k 8 -o - --quiet         labels to the terminal or a pipe
   ncut cluster mesh.graph -k 16 --json report.json   everything that was measured
   ncut cluster mail.npz -k 42 --truth known.npz      compare with known labels
-  ncut cluster web.mtx -k 100 --time-limit 60        the best found within a minute
+  ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
+  ncut cluster web.mtx -k 100 --min-share 0          the highest objective, slivers and all
 
 Ctrl-C keeps the best so far; a second one abandons it.
 Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]
@@ -247,14 +248,14 @@ pub(crate) struct SolvingArgs {
     /// Stop this long after the graph is there and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
-    /// Sweeps of coordinate descent at most
+    /// Sweeps at most of every descent; presets other than `paper` make many
     #[arg(long, value_name = "N", default_value_t = StoppingRule::default().max_sweeps)]
     pub(crate) max_sweeps: usize,
     /// No cluster's volume below this share of the mean; 0 is plain N-Cut [default: 0.25; 0 for pictures and for
     /// preset `paper`, which has none]
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) min_share: Option<f64>,
-    /// Seed of whatever is random (preset `paper`: nothing)
+    /// Seed of whatever is random: ties between equals, variations (preset `paper`: nothing)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
     /// Threads at most (preset `paper` is sequential); the labels do not depend on it
@@ -430,9 +431,9 @@ pub(crate) enum PresetArg {
     Paper,
     /// One multilevel pass
     Fast,
-    /// What pays within a few times the cost of one descent
+    /// Several starts, split-merge, and of what they give the clusters that are most of use
     Default,
-    /// Until the time limit, or until nothing better turns up
+    /// The highest objective: until the time limit, or until nothing better turns up
     Best,
 }
 

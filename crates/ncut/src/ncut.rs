@@ -21,10 +21,10 @@ pub enum Preset {
     Paper,
     /// One multilevel pass.
     Fast,
-    /// What pays within a few times the cost of a descent.
+    /// Several starts, split-merge, and of what they give the clusters that are [most of use](Choice).
     #[default]
     Default,
-    /// Until the time limit, or until nothing better turns up.
+    /// The highest objective: until the time limit, or until nothing better turns up.
     Best,
 }
 

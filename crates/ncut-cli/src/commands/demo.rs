@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 use ncut::neighbors::{Points, self_tuning_graph};
 use ncut::synthetic::{LabelledGraph, PlanePoints, five_blocks, two_circles};
-use ncut::{Agreement, Clustering, Graph, Label, Ncut};
+use ncut::{Agreement, Clustering, Graph, Label, Ncut, Preset};
 
 use crate::args::DemoArgs;
 use crate::report::{is_stdout, print_data};
@@ -39,8 +39,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         Points::new(&points.coordinates, 2).and_then(|points| self_tuning_graph(points, N_NEIGHBORS))?;
     let circles = solve("two circles", circles, &points.labels, 2)?;
     let LabelledGraph { graph, labels } = five_blocks(BLOCK_NOISE, SEED)?;
-    let objectives: Vec<f64> =
-        (1..=MOST_CLUSTERS).map(|k| Ok(Ncut::new(k).solve(&graph)?.objective)).collect::<Result<_>>()?;
+    let objectives: Vec<f64> = (1..=MOST_CLUSTERS)
+        .map(|k| Ok(Ncut::new(k).preset(Preset::Paper).solve(&graph)?.objective))
+        .collect::<Result<_>>()?;
     let blocks = solve("five blocks", graph, &labels, 5)?;
 
     let picture = draw(&points, &circles, &blocks, &objectives);
@@ -57,7 +58,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
 
 fn solve(name: &'static str, graph: Graph<'static>, truth: &[Label], k: usize) -> Result<Solved> {
     let started = Instant::now();
-    let found = Ncut::new(k).solve(&graph)?;
+    let found = Ncut::new(k).preset(Preset::Paper).solve(&graph)?;
     let seconds = started.elapsed().as_secs_f64();
     let agreement = Agreement::new(&found.labels, truth)?;
     Ok(Solved { name, graph, found, agreement, seconds })
