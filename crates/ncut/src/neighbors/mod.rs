@@ -3,6 +3,7 @@
 mod affinity;
 mod approximate;
 mod exact;
+mod packed;
 mod points;
 
 use std::ops::ControlFlow;

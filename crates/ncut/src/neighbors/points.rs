@@ -192,22 +192,26 @@ impl<'a> Space<'a> {
         self.arch
     }
 
-    /// Appends a point's coordinates less those of `center` to `row`, and returns the sum of their squares.
+    /// Writes a point's coordinates less those of `center` to `row`, and returns the sum of their squares.
     pub(super) fn centered_into<F>(
         &self,
         point: usize,
         center: &[f64],
         round: impl Fn(f64) -> F,
-        row: &mut Vec<F>,
+        row: &mut [F],
     ) -> f64 {
         let (range, scale) = (point * self.n_features()..(point + 1) * self.n_features(), self.scale(point));
         match self.points.values {
-            Values::F32(values) => centered(&values[range], scale, center, round, row),
-            Values::F64(values) => centered(&values[range], scale, center, round, row),
+            Values::F32(values) => {
+                self.arch.dispatch(Centered { values: &values[range], scale, center, round, row })
+            }
+            Values::F64(values) => {
+                self.arch.dispatch(Centered { values: &values[range], scale, center, round, row })
+            }
         }
     }
 
-    /// Squared distances from a point of this space to points of `other`, by direct differences.
+    /// Appends the squared distances from a point of this space to points of `other`, by direct differences.
     pub(super) fn squared_distances(
         &self,
         from: usize,
@@ -215,7 +219,6 @@ impl<'a> Space<'a> {
         to: impl Iterator<Item = NodeId>,
         found: &mut Vec<(f64, NodeId)>,
     ) {
-        found.clear();
         match (self.points.values, other.points.values) {
             (Values::F64(a), Values::F64(b)) => self.measure(a, from, other, b, to, found),
             (Values::F32(a), Values::F32(b)) => self.measure(a, from, other, b, to, found),
@@ -263,24 +266,27 @@ impl<A: Copy + Into<f64>, B: Copy + Into<f64>> pulp::NullaryFnOnce for SquaredDi
 
 const LANES: usize = 8;
 
-/// In lanes, because a single sum would wait for itself at every step.
-#[inline(always)]
-fn centered<T: Copy + Into<f64>, F>(
-    values: &[T],
+/// A scaled row less the center, rounded, and the sum of its squares.
+struct Centered<'r, T, F, R> {
+    values: &'r [T],
     scale: f64,
-    center: &[f64],
-    round: impl Fn(f64) -> F,
-    row: &mut Vec<F>,
-) -> f64 {
-    let mut lanes = [0.0; LANES];
-    for (values, center) in values.chunks(LANES).zip(center.chunks(LANES)) {
-        for (lane, (&value, center)) in lanes.iter_mut().zip(values.iter().zip(center)) {
-            let value = scale * value.into() - center;
-            *lane += value * value;
-            row.push(round(value));
+    center: &'r [f64],
+    round: R,
+    row: &'r mut [F],
+}
+
+impl<T: Copy + Into<f64>, F, R: Fn(f64) -> F> pulp::NullaryFnOnce for Centered<'_, T, F, R> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Self { values, scale, center, round, row } = self;
+        let difference = |value: T, center: f64| scale * value.into() - center;
+        for ((place, &value), &center) in row.iter_mut().zip(values).zip(center) {
+            *place = round(difference(value, center));
         }
+        sum_of_squares(values, center, difference)
     }
-    lanes.iter().sum()
 }
 
 /// Eight sums side by side, then one after the other: fast, and the same on every machine.
