@@ -112,6 +112,11 @@ impl<'a> Points<'a> {
         self.values.len() / self.n_features
     }
 
+    /// The coordinates, one point after the other.
+    pub fn values(&self) -> Values<'a> {
+        self.values
+    }
+
     /// Number of coordinates of a point.
     pub fn n_features(&self) -> usize {
         self.n_features
