@@ -57,7 +57,7 @@ An edge that an edge list holds twice, in either direction, counts twice.";
 
 const LABEL_HELP: &str = "\
 Labels: one integer a line in node order; for edge lists an id and a label, in any order. -1 means none. Also .npy
-arrays and .npz archives (array `y` or `labels`).";
+arrays, .npz archives (array `y` or `labels`) and, if built with it, .parquet.";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAPH_HELP}
@@ -91,7 +91,7 @@ pub(crate) struct ClusterArgs {
 #[derive(Debug, Args)]
 #[command(after_help = format!("\
 Tables, by ending: .npy and .npz arrays (array `X` or the only one), .csv .tsv .txt with or without a header (also .gz
-or .zst). One point a row, one feature a column; all numbers.
+or .zst), .parquet if built with it. One point a row, one feature a column; all numbers.
 
 {LABEL_HELP}
 

@@ -248,7 +248,7 @@ fn wrong_calls_are_refused() {
             "cluster g.txt -k 2 -o nowhere/labels.txt",
             "nowhere/labels.txt: cannot be written: no such file or directory",
         ),
-        ("cluster g.txt -k 2 -o labels.parquet", "labels.parquet: labels are written as text"),
+        ("cluster g.txt -k 2 -o labels.npz", "labels.npz: labels are written as text"),
         ("cluster g.txt -k 2 -o g.txt", "g.txt: the output would overwrite the input"),
         ("cluster g.txt -k 2 -o ./folder/../g.txt", "the output would overwrite the input"),
         (
@@ -266,10 +266,6 @@ fn wrong_calls_are_refused() {
         ),
         ("cluster g.txt -k 2 --init missing.txt -o labels.txt", "missing.txt: cannot be opened"),
         ("cluster g.txt -k 2 --truth five.txt -o labels.txt", "five.txt: holds 5 labels"),
-        (
-            "cluster g.txt -k 2 --truth x.parquet -o labels.txt",
-            "x.parquet: Parquet cannot be read by this build",
-        ),
         ("score g.txt five.txt", "five.txt: holds 5 labels, but the graph has 6 nodes"),
         ("score g.txt good.txt --truth five.txt", "five.txt: holds 5 labels"),
         ("score g.txt missing.txt", "missing.txt: cannot be opened"),

@@ -103,7 +103,6 @@ fn broken_tables_are_refused() {
         ("t.npy", "", "t.npy: the array is cut short"),
         ("t.npz", "junk", "t.npz: is no .npz file, or a damaged one"),
         ("t.xyz", "1,2\n", "t.xyz: unknown kind of table"),
-        ("t.parquet", "PAR1", "t.parquet: Parquet cannot be read by this build"),
         ("t.csv", "1,2\n", "t.csv: 2 clusters were asked of 1 nodes"),
     ] {
         let bench = Bench::new().with(name, content).with("labels.txt", "precious");

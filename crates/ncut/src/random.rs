@@ -43,3 +43,8 @@ impl Random {
         radius * libm::cos(std::f64::consts::TAU * self.uniform())
     }
 }
+
+/// A hash of two numbers.
+pub(crate) fn mix(a: u64, b: u64) -> u64 {
+    Random::new(a ^ b.wrapping_mul(0xd6e8_feb8_6659_fd93)).next()
+}

@@ -33,6 +33,13 @@ fn blobs(n_points: usize, n_features: usize, n_centers: usize) -> Vec<f64> {
         .collect()
 }
 
+/// Points of 300 features, close enough to each other for bytes to describe them well.
+fn long_points() -> Vec<f64> {
+    let centers = noise(40 * 300, 11);
+    let spread = noise(4000 * 300, 12);
+    (0..4000 * 300).map(|place| 0.5 * centers[place % (40 * 300)] + spread[place]).collect()
+}
+
 fn search(values: &[f64], n_features: usize, settings: NeighborSearch) -> Neighbors {
     settings.run(Points::new(values, n_features).unwrap(), &mut unobserved).unwrap()
 }
@@ -138,6 +145,10 @@ fn the_approximate_search_is_nearly_exact_and_the_same_with_any_number_of_thread
         assert_eq!(pool(threads).install(|| with(SearchMethod::Approximate)), approximate);
         assert_eq!(pool(threads).install(|| with(SearchMethod::Exact)), with(SearchMethod::Exact));
     }
+    let long = long_points();
+    let settings = NeighborSearch { method: SearchMethod::Approximate, ..NeighborSearch::default() };
+    let approximate_long = search(&long, 300, settings);
+    assert_eq!(pool(1).install(|| search(&long, 300, settings)), approximate_long);
     let exact = with(SearchMethod::Exact);
     let ids = |found: &Neighbors, point| found.of(point).map(|(id, _)| id).collect::<BTreeSet<u32>>();
     let hits: usize =
@@ -147,13 +158,60 @@ fn the_approximate_search_is_nearly_exact_and_the_same_with_any_number_of_thread
     assert!((0..6000).all(|point| !ids(&approximate, point).contains(&point)));
 }
 
+/// Share of the true neighbours that the approximate search finds.
+fn recall(values: &[f64], n_features: usize, metric: Metric) -> f64 {
+    let with =
+        |method| search(values, n_features, NeighborSearch { n_neighbors: 12, metric, method, seed: 1 });
+    let (exact, approximate) = (with(SearchMethod::Exact), with(SearchMethod::Approximate));
+    let found = |point| approximate.of(point).map(|(id, _)| id).collect::<BTreeSet<u32>>();
+    let hits = |point: usize| {
+        let (found, mut wanted) = (found(point as u32), exact.of(point as u32));
+        wanted.by_ref().filter(|(id, _)| found.contains(id)).count()
+    };
+    (0..exact.n_points()).map(hits).sum::<usize>() as f64 / exact.ids().len() as f64
+}
+
 #[test]
-fn the_approximate_search_survives_duplicates() {
-    let values = vec![1.5; 3000 * 2];
-    let settings =
-        NeighborSearch { n_neighbors: 5, method: SearchMethod::Approximate, ..NeighborSearch::default() };
-    let found = search(&values, 2, settings);
+fn the_approximate_search_finds_neighbours_in_points_of_every_kind() {
+    for metric in [Metric::Euclidean, Metric::Cosine] {
+        assert!(recall(&long_points(), 300, metric) > 0.97);
+    }
+    // One feature, a feature that never changes, points far from the origin, coordinates of all sizes.
+    assert!(recall(&noise(3000, 1), 1, Metric::Euclidean) > 0.99);
+    let flat: Vec<f64> = noise(4000 * 6, 2)
+        .iter()
+        .enumerate()
+        .map(|(place, value)| if place % 6 == 0 { 3.0 } else { *value })
+        .collect();
+    assert!(recall(&flat, 6, Metric::Euclidean) > 0.98);
+    let shifted: Vec<f64> = noise(4000 * 4, 3).iter().map(|value| 1e7 + value).collect();
+    assert!(recall(&shifted, 4, Metric::Euclidean) > 0.98);
+    for scale in [1e-60, 1e100] {
+        let scaled: Vec<f64> = noise(4000 * 5, 4).iter().map(|value| scale * value).collect();
+        assert!(recall(&scaled, 5, Metric::Euclidean) > 0.98);
+    }
+    // A crowd and a few points far away, next to which all of the crowd is in one place.
+    let outliers: Vec<f64> = noise(4000 * 50, 5)
+        .iter()
+        .enumerate()
+        .map(|(place, value)| if place / 50 % 400 == 0 { 1e4 * value } else { *value })
+        .collect();
+    assert!(recall(&outliers, 50, Metric::Euclidean) > 0.9);
+}
+
+#[test]
+fn the_approximate_search_survives_duplicates_and_few_points() {
+    let with = |values: &[f64], n_features: usize| {
+        let settings =
+            NeighborSearch { n_neighbors: 5, method: SearchMethod::Approximate, ..NeighborSearch::default() };
+        search(values, n_features, settings)
+    };
+    let found = with(&[1.5; 3000 * 2], 2);
     assert!(found.squared_distances().iter().all(|&squared| squared == 0.0));
+    for n_points in 1..12 {
+        let found = with(&noise(n_points * 3, 6), 3);
+        assert_eq!(found.ids().len(), n_points * 5.min(n_points - 1));
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Labels: one integer a line in node order, or an id and a label; `.npy` and `.npz` arrays.
+//! Labels: one integer a line in node order, or an id and a label; `.npy` and `.npz` arrays; columns of Parquet.
 
 use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
@@ -7,6 +7,7 @@ use super::fields::{COMMENTS, Cut, Fields, Separator, quoted};
 use super::names::Names;
 use super::npy::{self, Array};
 use super::npz::Archive;
+use super::parquet;
 use super::text::{self, Compression, Lines};
 use super::{open, write_whole};
 use crate::error::{Error, Result};
@@ -26,21 +27,21 @@ pub enum LabelFormat {
     Npy,
     /// A NumPy archive with an array `y` or `labels`, or only one.
     Npz,
+    /// A column of integers or, for a graph whose nodes have ids, a column of ids and one of integers. Needs the
+    /// cargo feature `parquet`.
+    Parquet,
 }
 
 impl LabelFormat {
-    /// The format a file's name tells: an array for `.npy` and `.npz`, text otherwise.
+    /// The format a file's name tells: an array for `.npy` and `.npz`, columns for `.parquet`, text otherwise.
     ///
     /// # Errors
-    /// For a kind of file that is known and cannot be read.
+    /// For a kind of file that this build cannot read.
     pub fn of(path: &Path) -> Result<Self> {
         match text::ending(path).as_deref() {
             Some("npy") => Ok(Self::Npy),
             Some("npz") => Ok(Self::Npz),
-            Some("parquet") => {
-                let problem = "Parquet cannot be read by this build; convert it to .npy, .csv or .txt";
-                Err(Error::in_file(None, problem).at(path))
-            }
+            Some("parquet") => parquet::check_known().map(|()| Self::Parquet).map_err(|error| error.at(path)),
             _ => Ok(Self::Text),
         }
     }
@@ -56,6 +57,7 @@ pub fn read_labels(path: &Path, n_nodes: usize, names: Option<&Names>) -> Result
         LabelFormat::Text => from_text(&mut Lines::open(path, None)?, n_nodes, names),
         LabelFormat::Npy => from_npy(BufReader::new(open(path)?), n_nodes),
         LabelFormat::Npz => from_npz(BufReader::new(open(path)?), n_nodes),
+        LabelFormat::Parquet => from_columns(parquet::read_labels(open(path)?)?, n_nodes, names),
     };
     LabelFormat::of(path).and_then(read).map_err(|error| error.at(path))
 }
@@ -74,6 +76,7 @@ pub fn parse_labels(
         LabelFormat::Text => from_text(&mut Lines::of_bytes(bytes), n_nodes, names),
         LabelFormat::Npy => from_npy(bytes, n_nodes),
         LabelFormat::Npz => from_npz(Cursor::new(bytes), n_nodes),
+        LabelFormat::Parquet => from_columns(parquet::parse_labels(bytes)?, n_nodes, names),
     }
 }
 
@@ -85,9 +88,13 @@ pub fn check_labels_writable(path: &Path) -> Result<()> {
     let (stem, compression) = Compression::of(path);
     match text::ending(&stem).as_deref() {
         Some("npy") if compression == Compression::None => super::check_writable(path),
+        Some("parquet") if compression == Compression::None => {
+            parquet::check_known().map_err(|error| error.at(path))?;
+            super::check_writable(path)
+        }
         Some("parquet" | "npz" | "npy") => {
-            let problem =
-                "labels are written as text (.txt .csv .tsv, also .gz or .zst) or .npy; choose such a name";
+            let problem = "labels are written as text (.txt .csv .tsv, also .gz or .zst), .npy or .parquet; choose \
+                           such a name";
             Err(Error::in_file(None, problem).at(path))
         }
         _ => super::check_writable(path),
@@ -95,7 +102,7 @@ pub fn check_labels_writable(path: &Path) -> Result<()> {
 }
 
 /// Writes labels in the format the file's name tells, whole or not at all; with `names`, an id and a label
-/// a line.
+/// a line (columns `id` and `label` of Parquet).
 ///
 /// # Errors
 /// When the file cannot be written.
@@ -104,6 +111,7 @@ pub fn write_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Res
     let (stem, compression) = Compression::of(path);
     match text::ending(&stem).as_deref() {
         Some("npy") => write_npy(path, &format!("({},)", labels.len()), labels),
+        Some("parquet") => write_whole(path, |file| parquet::write_labels(file, labels, names)),
         ending => {
             let separator = if ending == Some("csv") { ',' } else { '\t' };
             write_whole(path, |file| {
@@ -190,7 +198,7 @@ fn from_array(numbers: Vec<i64>, n_nodes: usize) -> Result<Vec<Label>> {
 fn from_text(lines: &mut Lines<'_>, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
     let mut fields = Fields::default();
     let mut in_order: Vec<Label> = Vec::new();
-    let mut by_name: Vec<Option<Label>> = Vec::new();
+    let mut by_id: Option<LabelsById<'_>> = None;
     let mut n_columns = None;
     let mut is_first = true;
     while let Some((number, line)) = lines.next_content(&COMMENTS)? {
@@ -213,28 +221,64 @@ fn from_text(lines: &mut Lines<'_>, n_nodes: usize, names: Option<&Names>) -> Re
             in_order.push(label);
             continue;
         }
-        let Some(names) = names else {
-            return Err(refuse(
-                "the nodes of this graph have no ids; give one label a line, in node order".into(),
-            ));
+        let known = match &mut by_id {
+            Some(known) => known,
+            None => by_id.insert(LabelsById::new(n_nodes, names).map_err(refuse)?),
         };
-        let id = fields.get(0);
-        let Some(node) = names.find(id) else {
-            return Err(refuse(format!("`{id}` is no node of the graph")));
-        };
-        by_name.resize(n_nodes, None);
-        if by_name[node as usize].replace(label).is_some() {
-            return Err(refuse(format!("`{id}` has a label already")));
+        known.set(fields.get(0), label).map_err(refuse)?;
+    }
+    match by_id {
+        Some(by_id) => by_id.finish(),
+        None => check_count(in_order, n_nodes),
+    }
+}
+
+/// Labels in columns.
+pub(super) struct LabelColumns {
+    /// The nodes' ids, where there are any.
+    pub(super) ids: Option<Vec<String>>,
+    pub(super) labels: Vec<i64>,
+}
+
+fn from_columns(columns: LabelColumns, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
+    let Some(ids) = columns.ids else { return from_array(columns.labels, n_nodes) };
+    let refuse = |problem: String| Error::in_file(None, problem);
+    let mut by_id = LabelsById::new(n_nodes, names).map_err(refuse)?;
+    for (id, number) in ids.iter().zip(columns.labels) {
+        let label = check_label(number).ok_or_else(|| refuse(no_label(&number.to_string())))?;
+        by_id.set(id, label).map_err(refuse)?;
+    }
+    by_id.finish()
+}
+
+/// Labels that come with the ids of their nodes, in any order.
+struct LabelsById<'n> {
+    names: &'n Names,
+    labels: Vec<Option<Label>>,
+}
+
+impl<'n> LabelsById<'n> {
+    fn new(n_nodes: usize, names: Option<&'n Names>) -> Result<Self, String> {
+        let names =
+            names.ok_or("the nodes of this graph have no ids; give one label a line, in node order")?;
+        Ok(Self { names, labels: vec![None; n_nodes] })
+    }
+
+    fn set(&mut self, id: &str, label: Label) -> Result<(), String> {
+        let node = self.names.find(id).ok_or_else(|| format!("`{id}` is no node of the graph"))?;
+        match self.labels[node as usize].replace(label) {
+            None => Ok(()),
+            Some(_) => Err(format!("`{id}` has a label already")),
         }
     }
-    let (Some(names), false) = (names, by_name.is_empty()) else {
-        return check_count(in_order, n_nodes);
-    };
-    match by_name.iter().position(Option::is_none) {
-        None => Ok(by_name.into_iter().flatten().collect()),
-        Some(node) => {
-            let id = names.get(node as u32);
-            Err(Error::in_file(None, format!("node `{id}` has no label; give it -1 if it has none")))
+
+    fn finish(self) -> Result<Vec<Label>> {
+        match self.labels.iter().position(Option::is_none) {
+            None => Ok(self.labels.into_iter().flatten().collect()),
+            Some(node) => {
+                let id = self.names.get(node as u32);
+                Err(Error::in_file(None, format!("node `{id}` has no label; give it -1 if it has none")))
+            }
         }
     }
 }
@@ -243,9 +287,11 @@ fn parse_label(text: &str) -> Result<Label, String> {
     // Some programs write integers as 3.0 or 3e0.
     let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
     let number = text.parse::<i64>().ok().or_else(|| text.parse::<f64>().ok().and_then(whole));
-    number.and_then(check_label).ok_or_else(|| {
-        format!("`{text}` is no label; labels are integers from 0 to {}, -1 for none", Label::MAX)
-    })
+    number.and_then(check_label).ok_or_else(|| no_label(text))
+}
+
+fn no_label(text: &str) -> String {
+    format!("`{text}` is no label; labels are integers from 0 to {}, -1 for none", Label::MAX)
 }
 
 fn check_label(number: i64) -> Option<Label> {

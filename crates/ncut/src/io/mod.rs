@@ -7,7 +7,8 @@
 //! | `.graph .metis` | METIS |
 //! | `.npz` | `scipy.sparse.save_npz` |
 //!
-//! Text may be compressed: `.gz` or `.zst` after the name. Outputs appear whole or not at all.
+//! Text may be compressed: `.gz` or `.zst` after the name. Outputs appear whole or not at all. Labels and tables of
+//! points may also be `.parquet`, with the cargo feature `parquet`.
 
 mod edge_list;
 mod fields;
@@ -18,6 +19,11 @@ mod names;
 mod npy;
 mod npz;
 mod output;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
+mod parquet;
 mod table;
 mod text;
 

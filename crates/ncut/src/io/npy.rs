@@ -194,7 +194,7 @@ pub(super) fn write<const SIZE: usize>(
 }
 
 /// The value of a 16-bit float: sign, 5 bits of exponent, 10 of fraction.
-fn half(bits: u16) -> f64 {
+pub(super) fn half(bits: u16) -> f64 {
     let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
     sign * match exponent {

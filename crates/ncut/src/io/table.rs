@@ -6,6 +6,7 @@ use std::path::Path;
 use super::fields::{COMMENTS, Cut, Fields, Separator};
 use super::npy::Array;
 use super::npz::Archive;
+use super::parquet;
 use super::text::{self, Compression, Lines};
 use crate::error::{Error, Result};
 use crate::neighbors::Points;
@@ -25,6 +26,18 @@ enum TableValues {
 }
 
 impl Table {
+    /// Row after row, in 32 bits.
+    #[cfg(feature = "parquet")]
+    pub(super) fn of_f32(values: Vec<f32>, n_columns: usize) -> Self {
+        Self { values: TableValues::F32(values), n_columns }
+    }
+
+    /// Row after row, in 64 bits.
+    #[cfg(feature = "parquet")]
+    pub(super) fn of_f64(values: Vec<f64>, n_columns: usize) -> Self {
+        Self { values: TableValues::F64(values), n_columns }
+    }
+
     /// Number of rows.
     pub fn n_rows(&self) -> usize {
         let n_values = match &self.values {
@@ -51,8 +64,9 @@ impl Table {
     }
 }
 
-/// Reads a table from a file, in the format its name tells: `.npy`, `.npz` (array `X` or the only one), or text
-/// with a header or without, columns separated by commas, tabs or white space, which may be compressed.
+/// Reads a table from a file, in the format its name tells: `.npy`, `.npz` (array `X` or the only one), `.parquet`
+/// (with the feature of that name), or text with a header or without, columns separated by commas, tabs or white
+/// space, which may be compressed.
 ///
 /// # Errors
 /// When the file cannot be read or a cell is no number, naming file, line and column; or when `observe` says stop.
@@ -65,12 +79,14 @@ pub fn read_table(path: &Path, observe: Observer<'_>) -> Result<Table> {
             (Some("csv"), _) => from_text(&mut Lines::open(path, Some(observe))?, Separator::Comma),
             (Some("tsv"), _) => from_text(&mut Lines::open(path, Some(observe))?, Separator::Tab),
             (Some("txt"), _) => from_text(&mut Lines::open(path, Some(observe))?, Separator::Detect),
-            (Some("parquet"), _) => {
-                Err(Error::in_file(None, "Parquet cannot be read by this build; convert it to .npy or .csv"))
+            (Some("parquet"), Compression::None) => {
+                parquet::check_known()?;
+                parquet::read_table(super::open(path)?)
             }
             _ => Err(Error::in_file(
                 None,
-                "unknown kind of table; known endings are .npy .npz and .csv .tsv .txt (also with .gz or .zst)",
+                "unknown kind of table; known endings are .npy .npz .parquet and .csv .tsv .txt (also with .gz or \
+                 .zst)",
             )),
         }
     };

@@ -138,6 +138,7 @@ pub fn dense_rbf_graph(points: Points<'_>, gamma: f64) -> Result<Graph<'static>>
     let mut measured = Vec::new();
     for from in 0..n_points {
         let others = from as NodeId + 1..n_points as NodeId;
+        measured.clear();
         space.squared_distances(from, &space, others, &mut measured);
         for &(squared, to) in &measured {
             builder.add_edge(from as NodeId, to, libm::exp(-gamma * squared))?;

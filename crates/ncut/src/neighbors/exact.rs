@@ -3,26 +3,25 @@
 //! For a query `q` and a target `t`, `|q - t|^2 = |q|^2 + |t|^2 - 2 q·t`, and all the products `q·t` of a block
 //! are one matrix product. Computed in floating point with rounding unit `u` its error is below
 //! `c (|q| + |t|)^2 <= 2c (|q|^2 + |t|^2)` with `c = (features + 16) u`. So the key
-//! `(1 - 2c) (|q|^2 + |t|^2) - 2 q·t` is never above the true squared distance. The targets with the smallest
-//! keys are measured by direct differences; when the k-th nearest of those is no farther than the largest key
-//! kept, no other target can be nearer. Where that fails the same is done with a finer product, and at last
-//! every target that the bound cannot exclude is measured. The result is exact, whatever the machine.
+//! `(1 - 2c) (|q|^2 + |t|^2) - 2 q·t` is never above the true squared distance. Of the targets with the smallest
+//! keys the first k are measured by direct differences, and those of the others whose key is no larger than the
+//! distances found; when the k-th nearest is no farther than the largest key kept, no other target can be nearer.
+//! Where that fails the same is done with a finer product, and at last every target that the bound cannot exclude
+//! is measured. The result is exact, whatever the machine.
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
+use super::packed::{Center, Coarse, Packed, multiply};
 use super::points::Space;
 use crate::graph::NodeId;
 
 /// Queries that share one pass over the targets.
 const QUERIES: usize = 768;
-/// Queries of one product, and targets of one product.
-const QUERY_BLOCK: usize = 256;
-const TARGET_BLOCK: usize = 512;
+/// Rows and columns of one product.
+const TILE: usize = 384;
 /// Coordinates below this have sums of squares that 32-bit floats can hold.
 const LARGEST_F32: f64 = 1e15;
 /// Targets whose keys are compared at once.
@@ -55,9 +54,9 @@ pub(super) fn nearest_of_all(
     if n_points < 4 * QUERIES || !coarse_suffices(search, &center) {
         return nearest(search, &everyone, report);
     }
-    let most = most_kept(search.n_neighbors);
+    let block_size = n_points.div_ceil(n_blocks(n_points, rayon::current_num_threads()));
     let mut blocks: Vec<Option<Block>> =
-        everyone.chunks(QUERIES).map(|points| Some(Block::new(points, most))).collect();
+        everyone.par_chunks(block_size).map(|points| Some(Block::new(points, search, &center))).collect();
     let n_blocks = blocks.len();
     // The first round is every block with itself.
     for round in 0..=n_blocks {
@@ -66,17 +65,17 @@ pub(super) fn nearest_of_all(
             .filter_map(|(a, b)| blocks[a].take().map(|block| (block, b.and_then(|b| blocks[b].take()))))
             .collect();
         meetings.par_iter_mut().for_each(|(a, b)| match b {
-            Some(b) => a.meet(b, search, &center),
-            None => a.meet_itself(search, &center),
+            Some(b) => a.meet(b),
+            None => a.meet_itself(search.skip_own),
         });
         for block in meetings.into_iter().flat_map(|(a, b)| [Some(a), b]).flatten() {
-            let place = block.points[0] as usize / QUERIES;
+            let place = block.points[0] as usize / block_size;
             blocks[place] = Some(block);
         }
     }
     let blocks: Vec<Block> = blocks.into_iter().flatten().collect();
     let mut found: Vec<Nearest> = Vec::with_capacity(n_points);
-    let measured = blocks.into_par_iter().flat_map_iter(|block| block.measured(search, &center));
+    let measured = blocks.into_par_iter().flat_map_iter(|block| block.measured(search));
     let mut open = Vec::new();
     for (point, (nearest, complete)) in measured.collect::<Vec<_>>().into_iter().enumerate() {
         found.push(nearest);
@@ -101,6 +100,12 @@ fn meetings(n_blocks: usize, round: usize) -> impl Iterator<Item = (usize, Optio
     })
 }
 
+/// Blocks that all threads are busy with: with an odd number as many pairs meet in every round.
+fn n_blocks(n_points: usize, n_threads: usize) -> usize {
+    let per_round = n_points.div_ceil(2 * n_threads * QUERIES) * n_threads;
+    (2 * per_round + 1).min(n_points)
+}
+
 /// Whether 32-bit products are fine enough for most of a sample of the queries.
 fn coarse_suffices(search: &Search<'_>, center: &Center) -> bool {
     const SAMPLE: usize = 64;
@@ -122,15 +127,20 @@ fn most_kept(n_neighbors: usize) -> usize {
 /// Points that follow each other, and the targets kept for them so far.
 struct Block {
     points: Vec<NodeId>,
+    packed: Packed<f32>,
     kept: Vec<Kept<f32>>,
     /// The limit of each point's kept targets, side by side.
     limits: Vec<f32>,
+    arch: pulp::Arch,
 }
 
 impl Block {
-    fn new(points: &[NodeId], most: usize) -> Self {
+    fn new(points: &[NodeId], search: &Search<'_>, center: &Center) -> Self {
+        let most = most_kept(search.n_neighbors);
+        let packed = Packed::new(search.targets, center, points.iter().map(|&point| point as usize));
         let kept = points.iter().map(|_| Kept::new(most)).collect();
-        Self { points: points.to_vec(), kept, limits: vec![f32::INFINITY; points.len()] }
+        let limits = vec![f32::INFINITY; points.len()];
+        Self { points: points.to_vec(), packed, kept, limits, arch: search.queries.arch() }
     }
 
     fn offer(&mut self, row: usize, key: f32, target: NodeId) {
@@ -142,71 +152,85 @@ impl Block {
     }
 
     /// Considers all pairs of points of two blocks, for both.
-    fn meet(&mut self, other: &mut Self, search: &Search<'_>, center: &Center) {
-        let (own, others) = (self.packed(search, center), other.packed(search, center));
-        for_each_tile(&own, &others, |row, first, products| {
-            let own_norm = f32::below(own.norms[row]);
-            search.queries.arch().dispatch(|| {
-                for (place, products) in products.chunks(CHUNK).enumerate() {
-                    let start = first + place * CHUNK;
-                    let norms = &others.rounded_norms[start..start + products.len()];
-                    let limits = &other.limits[start..start + products.len()];
-                    let limit = self.limits[row];
-                    let mut near = false;
-                    for lane in 0..products.len() {
-                        near |= products[lane] + norms[lane] < limit;
-                        near |= products[lane] + own_norm < limits[lane];
-                    }
-                    if near {
-                        for (lane, &product) in products.iter().enumerate() {
-                            let column = start + lane;
-                            self.offer(row, product + others.rounded_norms[column], other.points[column]);
-                            other.offer(column, product + own_norm, self.points[row]);
-                        }
-                    }
-                }
-            });
-        });
+    fn meet(&mut self, other: &mut Self) {
+        let mut products = vec![0.0; TILE * TILE];
+        for (rows, columns) in tiles(self.points.len(), other.points.len()) {
+            multiply(&self.packed, rows.clone(), &other.packed, columns.clone(), &mut products);
+            self.arch.dispatch(Meeting { a: self, rows, b: other, columns, products: &products });
+        }
     }
 
     /// Considers all pairs of points of this block.
-    fn meet_itself(&mut self, search: &Search<'_>, center: &Center) {
-        let own = self.packed(search, center);
-        for_each_tile(&own, &own, |row, first, products| {
-            for (lane, &product) in products.iter().enumerate() {
-                let column = first + lane;
-                if !(search.skip_own && column == row) {
-                    self.offer(row, product + own.rounded_norms[column], self.points[column]);
-                }
-            }
-        });
-    }
-
-    fn packed(&self, search: &Search<'_>, center: &Center) -> Packed<f32> {
-        Packed::new(search.targets, center, self.points.iter().map(|&point| point as usize))
-    }
-
-    /// The nearest of those kept for each point, and whether no other can be as near.
-    fn measured(mut self, search: &Search<'_>, center: &Center) -> Vec<(Nearest, bool)> {
-        let norms = self.packed(search, center).norms;
-        let measure = |((kept, &point), norm)| kept_nearest(search, kept, point, norm);
-        self.kept.iter_mut().zip(&self.points).zip(norms).map(measure).collect()
-    }
-}
-
-/// Calls `visit(row, first, products)` for the products of a row of `a` with rows of `b` from `first` on.
-fn for_each_tile(a: &Packed<f32>, b: &Packed<f32>, mut visit: impl FnMut(usize, usize, &[f32])) {
-    let mut products = vec![0.0; QUERY_BLOCK * TARGET_BLOCK];
-    for first in (0..b.count()).step_by(TARGET_BLOCK) {
-        let columns = first..(first + TARGET_BLOCK).min(b.count());
-        for first_row in (0..a.count()).step_by(QUERY_BLOCK) {
-            let rows = first_row..(first_row + QUERY_BLOCK).min(a.count());
-            multiply(a, rows.clone(), b, columns.clone(), &mut products);
+    fn meet_itself(&mut self, skip_own: bool) {
+        let mut products = vec![0.0; TILE * TILE];
+        for (rows, columns) in tiles(self.points.len(), self.points.len()) {
+            multiply(&self.packed, rows.clone(), &self.packed, columns.clone(), &mut products);
             for (row, products) in rows.zip(products.chunks_exact(columns.len())) {
-                visit(row, first, products);
+                for (column, &product) in columns.clone().zip(products) {
+                    if !(skip_own && column == row) {
+                        self.offer(row, product + self.packed.rounded_norms[column], self.points[column]);
+                    }
+                }
             }
         }
     }
+
+    /// The nearest of those kept for each point, and whether no other can be as near.
+    fn measured(mut self, search: &Search<'_>) -> Vec<(Nearest, bool)> {
+        let measure = |((kept, &point), &norm)| kept_nearest(search, kept, point, norm);
+        self.kept.iter_mut().zip(&self.points).zip(&self.packed.norms).map(measure).collect()
+    }
+}
+
+/// Offers points of two blocks to each other where a product says that they may be near.
+///
+/// Work for the widest registers there are is a struct, because only so is all of it sure to be compiled for them.
+struct Meeting<'m> {
+    a: &'m mut Block,
+    rows: Range<usize>,
+    b: &'m mut Block,
+    columns: Range<usize>,
+    products: &'m [f32],
+}
+
+impl pulp::NullaryFnOnce for Meeting<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { a, rows, b, columns, products } = self;
+        for (row, products) in rows.zip(products.chunks_exact(columns.len())) {
+            let norm = a.packed.rounded_norms[row];
+            let mut start = columns.start;
+            for products in products.chunks(CHUNK) {
+                let end = start + products.len();
+                let (norms, limits) = (&b.packed.rounded_norms[start..end], &b.limits[start..end]);
+                if any_near(products, norm, a.limits[row], norms, limits) {
+                    for (column, &product) in (start..end).zip(products) {
+                        a.offer(row, product + b.packed.rounded_norms[column], b.points[column]);
+                        b.offer(column, product + norm, a.points[row]);
+                    }
+                }
+                start = end;
+            }
+        }
+    }
+}
+
+/// Whether a product brings one of its two points below the limit of the other.
+#[inline(always)]
+fn any_near(products: &[f32], norm: f32, limit: f32, norms: &[f32], limits: &[f32]) -> bool {
+    let mut near = false;
+    for ((&product, &other_norm), &other_limit) in products.iter().zip(norms).zip(limits) {
+        near |= (product + other_norm < limit) | (product + norm < other_limit);
+    }
+    near
+}
+
+/// The tiles of a table of products.
+fn tiles(n_rows: usize, n_columns: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+    let ranges = |count: usize| (0..count).step_by(TILE).map(move |first| first..(first + TILE).min(count));
+    ranges(n_columns).flat_map(move |columns| ranges(n_rows).map(move |rows| (rows, columns.clone())))
 }
 
 /// Searches for `queries`, in parallel; between batches `report` is told how many are done.
@@ -252,125 +276,6 @@ fn nearest_of_block(
     found
 }
 
-/// The point around which products are computed: the nearer, the less they round.
-struct Center {
-    coordinates: Vec<f64>,
-}
-
-impl Center {
-    /// The mean of all points.
-    fn new(space: &Space<'_>) -> Self {
-        let mut coordinates = vec![0.0; space.n_features()];
-        for point in 0..space.count() {
-            for (sum, value) in coordinates.iter_mut().zip(space.coordinates(point)) {
-                *sum += value;
-            }
-        }
-        for sum in &mut coordinates {
-            *sum /= space.count() as f64;
-        }
-        Self { coordinates }
-    }
-}
-
-/// A float that products are computed in.
-trait Coarse: Copy + Send + Sync + PartialOrd + faer::traits::ComplexField + Into<f64> {
-    /// Rounding unit.
-    const UNIT: f64;
-    const ZERO: Self;
-    const MINUS_TWO: Self;
-    const INFINITY: Self;
-    fn of(value: f64) -> Self;
-    /// The value or one just below it.
-    fn below(value: f64) -> Self;
-    fn plus(self, other: Self) -> Self;
-}
-
-impl Coarse for f32 {
-    const UNIT: f64 = f32::EPSILON as f64 / 2.0;
-    const ZERO: Self = 0.0;
-    const MINUS_TWO: Self = -2.0;
-    const INFINITY: Self = f32::INFINITY;
-    fn of(value: f64) -> Self {
-        value as f32
-    }
-    fn below(value: f64) -> Self {
-        (value as f32).next_down()
-    }
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-}
-
-impl Coarse for f64 {
-    const UNIT: f64 = f64::EPSILON / 2.0;
-    const ZERO: Self = 0.0;
-    const MINUS_TWO: Self = -2.0;
-    const INFINITY: Self = f64::INFINITY;
-    fn of(value: f64) -> Self {
-        value
-    }
-    fn below(value: f64) -> Self {
-        value.next_down()
-    }
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-}
-
-/// Rows of a space around the center, and `(1 - 2c)` times their squared lengths.
-struct Packed<F> {
-    rows: Vec<F>,
-    norms: Vec<f64>,
-    /// The norms rounded down, so that keys made of them stay bounds.
-    rounded_norms: Vec<F>,
-    n_features: usize,
-}
-
-impl<F: Coarse> Packed<F> {
-    fn new(space: &Space<'_>, center: &Center, points: impl ExactSizeIterator<Item = usize>) -> Self {
-        let n_features = space.n_features();
-        let shrink = 1.0 - 2.0 * (n_features as f64 + 16.0) * F::UNIT;
-        let mut rows = Vec::with_capacity(points.len() * n_features);
-        let norms: Vec<f64> = points
-            .map(|point| shrink * space.centered_into(point, &center.coordinates, F::of, &mut rows))
-            .collect();
-        let rounded_norms = norms.iter().map(|&norm| F::below(norm)).collect();
-        Self { rows, norms, rounded_norms, n_features }
-    }
-
-    fn count(&self) -> usize {
-        self.norms.len()
-    }
-
-    fn block(&self, rows: Range<usize>) -> MatRef<'_, F> {
-        let n_rows = rows.len();
-        let values = &self.rows[rows.start * self.n_features..rows.end * self.n_features];
-        MatRef::from_row_major_slice(values, n_rows, self.n_features)
-    }
-}
-
-/// `-2 q·t` for rows of `a` and of `b`, row by row into the front of `products`.
-fn multiply<F: Coarse>(
-    a: &Packed<F>,
-    rows: Range<usize>,
-    b: &Packed<F>,
-    columns: Range<usize>,
-    products: &mut [F],
-) {
-    let (n_rows, n_columns) = (rows.len(), columns.len());
-    matmul(
-        MatMut::from_row_major_slice_mut(&mut products[..n_rows * n_columns], n_rows, n_columns),
-        Accum::Replace,
-        a.block(rows),
-        b.block(columns).transpose(),
-        F::MINUS_TWO,
-        Par::Seq,
-    );
-}
-
 /// The targets with the smallest keys so far.
 struct Kept<F> {
     keys: Vec<(F, NodeId)>,
@@ -394,13 +299,15 @@ impl<F: Coarse> Kept<F> {
 
     fn shrink(&mut self) {
         if self.keys.len() > self.most {
-            let by_key =
-                |a: &(F, NodeId), b: &(F, NodeId)| a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal);
             self.keys.select_nth_unstable_by(self.most, by_key);
             self.limit = self.keys[self.most].0;
             self.keys.truncate(self.most);
         }
     }
+}
+
+fn by_key<F: Coarse>(a: &(F, NodeId), b: &(F, NodeId)) -> std::cmp::Ordering {
+    a.0.partial_cmp(&b.0).unwrap_or(std::cmp::Ordering::Equal)
 }
 
 /// Searches for the queries at `places` by products in `F`; returns the places where that was not enough.
@@ -453,9 +360,18 @@ fn kept_nearest<F: Coarse>(
     norm: f64,
 ) -> (Nearest, bool) {
     kept.shrink();
+    kept.keys.sort_unstable_by(by_key);
+    let (first, rest) = kept.keys.split_at(search.n_neighbors.min(kept.keys.len()));
     let mut measured = Vec::with_capacity(kept.keys.len());
-    let ids = kept.keys.iter().map(|&(_, id)| id);
-    search.queries.squared_distances(query as usize, search.targets, ids, &mut measured);
+    let mut measure = |keys: &[(F, NodeId)]| {
+        let ids = keys.iter().map(|&(_, id)| id);
+        search.queries.squared_distances(query as usize, search.targets, ids, &mut measured);
+        measured.iter().fold(0.0, |most, &(squared, _)| squared.max(most))
+    };
+    // A key is a bound from below: most of the rest need no measuring.
+    let farthest = measure(first);
+    let within = rest.partition_point(|&(key, _)| key.into() + norm <= farthest);
+    measure(&rest[..within]);
     take_nearest(&mut measured, search.n_neighbors);
     let limit: f64 = kept.limit.into();
     let farthest = measured.last().map_or(f64::INFINITY, |last| last.0);
@@ -491,6 +407,7 @@ fn measure_all_within_bound(
     let mut measured = Vec::new();
     for (row, &place) in places.iter().enumerate() {
         let query = queries[place] as usize;
+        measured.clear();
         search.queries.squared_distances(query, search.targets, within[row].iter().copied(), &mut measured);
         take_nearest(&mut measured, search.n_neighbors);
         found[place].clone_from(&measured);
@@ -520,15 +437,15 @@ fn for_each_key<F: Coarse>(
 ) -> Vec<f64> {
     let packed = Packed::<F>::new(search.queries, center, places.iter().map(|&p| queries[p] as usize));
     let n_targets = search.targets.count();
-    let mut products: Vec<F> = std::iter::repeat_n(F::ZERO, QUERY_BLOCK * TARGET_BLOCK).collect();
-    let mut ids = Vec::with_capacity(TARGET_BLOCK);
-    for first in (0..n_targets).step_by(TARGET_BLOCK) {
-        let end = (first + TARGET_BLOCK).min(n_targets);
+    let mut products: Vec<F> = std::iter::repeat_n(F::ZERO, TILE * TILE).collect();
+    let mut ids = Vec::with_capacity(TILE);
+    for first in (0..n_targets).step_by(TILE) {
+        let end = (first + TILE).min(n_targets);
         ids.clear();
         ids.extend(first as NodeId..end as NodeId);
         let block = Packed::<F>::new(search.targets, center, ids.iter().map(|&id| id as usize));
-        for first_row in (0..packed.count()).step_by(QUERY_BLOCK) {
-            let rows = first_row..(first_row + QUERY_BLOCK).min(packed.count());
+        for first_row in (0..packed.count()).step_by(TILE) {
+            let rows = first_row..(first_row + TILE).min(packed.count());
             multiply(&packed, rows.clone(), &block, 0..ids.len(), &mut products);
             for (row, keys) in rows.zip(products.chunks_exact_mut(ids.len())) {
                 for (key, &norm) in keys.iter_mut().zip(&block.rounded_norms) {

@@ -3,7 +3,10 @@
 mod affinity;
 mod approximate;
 mod exact;
+mod forest;
+mod packed;
 mod points;
+mod rows;
 
 use std::ops::ControlFlow;
 

@@ -112,6 +112,11 @@ impl<'a> Points<'a> {
         self.values.len() / self.n_features
     }
 
+    /// The coordinates, one point after the other.
+    pub fn values(&self) -> Values<'a> {
+        self.values
+    }
+
     /// Number of coordinates of a point.
     pub fn n_features(&self) -> usize {
         self.n_features
@@ -201,22 +206,26 @@ impl<'a> Space<'a> {
         self.arch
     }
 
-    /// Appends a point's coordinates less those of `center` to `row`, and returns the sum of their squares.
+    /// Writes a point's coordinates less those of `center` to `row`, and returns the sum of their squares.
     pub(super) fn centered_into<F>(
         &self,
         point: usize,
         center: &[f64],
         round: impl Fn(f64) -> F,
-        row: &mut Vec<F>,
+        row: &mut [F],
     ) -> f64 {
         let (range, scale) = (point * self.n_features()..(point + 1) * self.n_features(), self.scale(point));
         match self.points.values {
-            Values::F32(values) => centered(&values[range], scale, center, round, row),
-            Values::F64(values) => centered(&values[range], scale, center, round, row),
+            Values::F32(values) => {
+                self.arch.dispatch(Centered { values: &values[range], scale, center, round, row })
+            }
+            Values::F64(values) => {
+                self.arch.dispatch(Centered { values: &values[range], scale, center, round, row })
+            }
         }
     }
 
-    /// Squared distances from a point of this space to points of `other`, by direct differences.
+    /// Appends the squared distances from a point of this space to points of `other`, by direct differences.
     pub(super) fn squared_distances(
         &self,
         from: usize,
@@ -224,7 +233,6 @@ impl<'a> Space<'a> {
         to: impl Iterator<Item = NodeId>,
         found: &mut Vec<(f64, NodeId)>,
     ) {
-        found.clear();
         match (self.points.values, other.points.values) {
             (Values::F64(a), Values::F64(b)) => self.measure(a, from, other, b, to, found),
             (Values::F32(a), Values::F32(b)) => self.measure(a, from, other, b, to, found),
@@ -239,78 +247,108 @@ impl<'a> Space<'a> {
         from: usize,
         other: &Space<'_>,
         b: &[B],
-        to: impl Iterator<Item = NodeId>,
+        mut to: impl Iterator<Item = NodeId>,
         found: &mut Vec<(f64, NodeId)>,
     ) {
         let d = self.n_features();
         let (a, a_scale) = (&a[from * d..][..d], self.scale(from));
-        for to in to {
-            let (b, b_scale) = (&b[to as usize * d..][..d], other.scale(to as usize));
-            found.push((self.arch.dispatch(SquaredDistance { a, a_scale, b, b_scale }), to));
+        loop {
+            // The last group may be filled up by points that are measured in vain.
+            let (mut group, mut n_wanted) = ([0; GROUP], 0);
+            for (place, to) in group.iter_mut().zip(&mut to) {
+                *place = to;
+                n_wanted += 1;
+            }
+            if n_wanted == 0 {
+                return;
+            }
+            let b = group.map(|to| &b[to as usize * d..][..d]);
+            let b_scales = group.map(|to| other.scale(to as usize));
+            let squared = self.arch.dispatch(SquaredDistances { a, a_scale, b, b_scales });
+            found.extend(squared.into_iter().zip(group).take(n_wanted));
         }
     }
 }
 
-/// Squared distance of two scaled rows. Work for the widest registers there are is a struct, because only so is
-/// all of it sure to be compiled for them.
-struct SquaredDistance<'r, A, B> {
+/// Points whose distances are computed at a time: rows in no order come slowly from memory one by one.
+const GROUP: usize = 4;
+
+/// Squared distances of a scaled row to others. Work for the widest registers there are is a struct, because only so
+/// is all of it sure to be compiled for them.
+struct SquaredDistances<'r, A, B> {
     a: &'r [A],
     a_scale: f64,
-    b: &'r [B],
-    b_scale: f64,
+    b: [&'r [B]; GROUP],
+    b_scales: [f64; GROUP],
 }
 
-impl<A: Copy + Into<f64>, B: Copy + Into<f64>> pulp::NullaryFnOnce for SquaredDistance<'_, A, B> {
-    type Output = f64;
+impl<A: Copy + Into<f64>, B: Copy + Into<f64>> pulp::NullaryFnOnce for SquaredDistances<'_, A, B> {
+    type Output = [f64; GROUP];
 
     #[inline(always)]
-    fn call(self) -> f64 {
-        let Self { a, a_scale, b, b_scale } = self;
-        sum_of_squares(a, b, |a, b| a.into() * a_scale - b.into() * b_scale)
+    fn call(self) -> [f64; GROUP] {
+        let Self { a, a_scale, b, b_scales } = self;
+        sums_of_squares(a, b, |a, b, place| a.into() * a_scale - b.into() * b_scales[place])
     }
 }
 
 const LANES: usize = 8;
 
-/// In lanes, because a single sum would wait for itself at every step.
-#[inline(always)]
-fn centered<T: Copy + Into<f64>, F>(
-    values: &[T],
+/// A scaled row less the center, rounded, and the sum of its squares.
+struct Centered<'r, T, F, R> {
+    values: &'r [T],
     scale: f64,
-    center: &[f64],
-    round: impl Fn(f64) -> F,
-    row: &mut Vec<F>,
-) -> f64 {
-    let mut lanes = [0.0; LANES];
-    for (values, center) in values.chunks(LANES).zip(center.chunks(LANES)) {
-        for (lane, (&value, center)) in lanes.iter_mut().zip(values.iter().zip(center)) {
-            let value = scale * value.into() - center;
-            *lane += value * value;
-            row.push(round(value));
-        }
-    }
-    lanes.iter().sum()
+    center: &'r [f64],
+    round: R,
+    row: &'r mut [F],
 }
 
-/// Eight sums side by side, then one after the other: fast, and the same on every machine.
-#[inline(always)]
-fn sum_of_squares<A: Copy, B: Copy>(a: &[A], b: &[B], difference: impl Fn(A, B) -> f64) -> f64 {
-    let mut lanes = [0.0; LANES];
-    let (a_blocks, b_blocks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let mut rest = 0.0;
-    for (&a, &b) in a_blocks.remainder().iter().zip(b_blocks.remainder()) {
-        let difference = difference(a, b);
-        rest += difference * difference;
+impl<T: Copy + Into<f64>, F, R: Fn(f64) -> F> pulp::NullaryFnOnce for Centered<'_, T, F, R> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn call(self) -> f64 {
+        let Self { values, scale, center, round, row } = self;
+        let difference = |value: T, center: f64| scale * value.into() - center;
+        for ((place, &value), &center) in row.iter_mut().zip(values).zip(center) {
+            *place = round(difference(value, center));
+        }
+        let [sum] = sums_of_squares(values, [center], |value, center, _| difference(value, center));
+        sum
     }
-    for (a, b) in a_blocks.zip(b_blocks) {
-        for lane in 0..LANES {
-            let difference = difference(a[lane], b[lane]);
-            lanes[lane] += difference * difference;
+}
+
+/// For each of several rows eight sums side by side, then one after the other: fast, and the same on every machine.
+#[inline(always)]
+fn sums_of_squares<A: Copy, B: Copy, const N: usize>(
+    a: &[A],
+    b: [&[B]; N],
+    difference: impl Fn(A, B, usize) -> f64,
+) -> [f64; N] {
+    let n_whole = a.len() / LANES * LANES;
+    let b = b.map(|b| &b[..a.len()]);
+    let mut sums = [0.0; N];
+    for place in n_whole..a.len() {
+        for row in 0..N {
+            let difference = difference(a[place], b[row][place], row);
+            sums[row] += difference * difference;
         }
     }
-    let mut sum = rest;
-    for lane in lanes {
-        sum += lane;
+    let mut lanes = [[0.0; LANES]; N];
+    for start in (0..n_whole).step_by(LANES) {
+        let a = &a[start..start + LANES];
+        for row in 0..N {
+            let b = &b[row][start..start + LANES];
+            for lane in 0..LANES {
+                let difference = difference(a[lane], b[lane], row);
+                lanes[row][lane] += difference * difference;
+            }
+        }
     }
-    sum
+    for row in 0..N {
+        for lane in lanes[row] {
+            sums[row] += lane;
+        }
+    }
+    sums
 }

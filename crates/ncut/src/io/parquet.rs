@@ -1,0 +1,325 @@
+//! Parquet: tables of points, and labels.
+
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use parquet::basic::{ConvertedType, LogicalType, Type};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::ColumnDescriptor;
+
+use super::labels::LabelColumns;
+use super::names::Names;
+use super::npy::half;
+use super::table::Table;
+use crate::error::{Error, Result};
+use crate::metrics::Label;
+
+/// Rows that are decoded at a time: a damaged file may promise any number.
+const BATCH: usize = 1 << 16;
+const DAMAGED: &str = "is a damaged Parquet file";
+/// How pandas calls an index that it writes as a column.
+const PANDAS_INDEX: &str = "__index_level_";
+
+/// Whether this build knows the format: it does.
+pub(super) fn check_known() -> Result<()> {
+    Ok(())
+}
+
+/// The columns of a file as a table: all must be numbers, none may be missing.
+pub(super) fn read_table(file: File) -> Result<Table> {
+    guarded(|| table(&Columns::open(file)?))
+}
+
+/// Calls `read`. The crate takes much of what a file says for granted, and panics where a damaged one is wrong.
+fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
+    let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
+    read.unwrap_or_else(|_| Err(Error::in_file(None, DAMAGED)))
+}
+
+fn table(file: &Columns<File>) -> Result<Table> {
+    let n_columns = file.kinds.len();
+    if let Some(column) = file.kinds.iter().position(|kind| matches!(kind, Kind::Text)) {
+        return Err(file.refuse(column, "holds text, no numbers; leave it out"));
+    }
+    let is_f32 = file.kinds.iter().all(|kind| matches!(kind, Kind::F32));
+    let (mut narrow, mut wide): (Vec<f32>, Vec<f64>) = (Vec::new(), Vec::new());
+    let mut first_row = 0;
+    for group in 0..file.reader.num_row_groups() {
+        let columns = (0..n_columns).map(|column| file.numbers(group, column, first_row));
+        let columns: Vec<Vec<f64>> = columns.collect::<Result<_>>()?;
+        let n_rows = columns.first().map_or(0, Vec::len);
+        let rows = (0..n_rows).flat_map(|row| columns.iter().map(move |column| column[row]));
+        if is_f32 {
+            narrow.extend(rows.map(|value| value as f32));
+        } else {
+            wide.extend(rows);
+        }
+        first_row += n_rows;
+    }
+    if first_row == 0 {
+        let problem = format!("has 0 rows and {n_columns} columns; there are no points in it");
+        return Err(Error::in_file(None, problem));
+    }
+    Ok(if is_f32 { Table::of_f32(narrow, n_columns) } else { Table::of_f64(wide, n_columns) })
+}
+
+/// The labels in a file: a column of integers or, for nodes that have ids, a column of ids and one of integers.
+pub(super) fn read_labels(file: File) -> Result<LabelColumns> {
+    guarded(|| label_columns(&Columns::open(file)?))
+}
+
+/// As [`read_labels`], from bytes.
+pub(super) fn parse_labels(bytes: &[u8]) -> Result<LabelColumns> {
+    guarded(|| label_columns(&Columns::open(Bytes::copy_from_slice(bytes))?))
+}
+
+fn label_columns<R: ChunkReader + 'static>(file: &Columns<R>) -> Result<LabelColumns> {
+    let n_columns = file.kinds.len();
+    if !(1..=2).contains(&n_columns) {
+        let problem = format!("has {n_columns} columns; labels are one column, or an id and a label");
+        return Err(Error::in_file(None, problem));
+    }
+    let column = n_columns - 1;
+    let (mut labels, mut ids) = (Vec::new(), Vec::new());
+    for group in 0..file.reader.num_row_groups() {
+        let first_row = labels.len();
+        for value in file.numbers(group, column, first_row)? {
+            // Between -2^53 and 2^53 every whole float is that integer.
+            if value.fract() != 0.0 || value.abs() > 2f64.powi(53) {
+                return Err(file.refuse(column, &format!("holds {value}, which is no integer")));
+            }
+            labels.push(value as i64);
+        }
+        if n_columns == 2 {
+            ids.extend(file.ids(group, 0, first_row)?);
+        }
+    }
+    Ok(LabelColumns { ids: (n_columns == 2).then_some(ids), labels })
+}
+
+/// Writes labels as a column `label`, after a column `id` where there are ids.
+pub(super) fn write_labels(file: &mut File, labels: &[Label], names: Option<&Names>) -> io::Result<()> {
+    write(file, labels, names).map_err(io::Error::other)
+}
+
+fn write(file: &mut File, labels: &[Label], names: Option<&Names>) -> Result<(), ParquetError> {
+    let id = if names.is_some() { "required binary id (string);" } else { "" };
+    let schema = Arc::new(parse_message_type(&format!("message labels {{ {id} required int32 label; }}"))?);
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::default()))?;
+    let mut group = writer.next_row_group()?;
+    if let Some(names) = names {
+        let ids: Vec<ByteArray> = names.iter().map(ByteArray::from).collect();
+        write_column::<ByteArrayType>(&mut group, &ids)?;
+    }
+    write_column::<Int32Type>(&mut group, labels)?;
+    group.close()?;
+    writer.close()?;
+    Ok(())
+}
+
+fn write_column<T: DataType>(
+    group: &mut SerializedRowGroupWriter<'_, &mut File>,
+    values: &[T::T],
+) -> Result<(), ParquetError> {
+    if let Some(mut column) = group.next_column()? {
+        column.typed::<T>().write_batch(values, None, None)?;
+        column.close()?;
+    }
+    Ok(())
+}
+
+/// What a column holds.
+enum Kind {
+    F32,
+    Number,
+    Text,
+}
+
+/// The columns of a file: all plain, with numbers or text.
+struct Columns<R: ChunkReader> {
+    reader: SerializedFileReader<R>,
+    kinds: Vec<Kind>,
+}
+
+impl<R: ChunkReader + 'static> Columns<R> {
+    fn open(source: R) -> Result<Self> {
+        let reader = SerializedFileReader::new(source).map_err(|error| unreadable(&error))?;
+        let mut file = Self { reader, kinds: Vec::new() };
+        for column in 0..file.reader.metadata().file_metadata().schema_descr().num_columns() {
+            let kind = kind(file.column(column)).map_err(|problem| file.refuse(column, problem))?;
+            file.kinds.push(kind);
+        }
+        Ok(file)
+    }
+
+    fn column(&self, column: usize) -> &ColumnDescriptor {
+        let columns = self.reader.metadata().file_metadata().schema_descr().columns();
+        &columns[column]
+    }
+
+    fn refuse(&self, column: usize, problem: &str) -> Error {
+        Error::in_file(None, format!("column `{}` {problem}", self.column(column).path().string()))
+    }
+
+    /// The numbers of a column in one group of rows, of which the first is row `first_row` of the file.
+    fn numbers(&self, group: usize, column: usize, first_row: usize) -> Result<Vec<f64>> {
+        let unsigned = is_unsigned(self.column(column));
+        let values = match self.column_reader(group, column)? {
+            ColumnReader::BoolColumnReader(reader) => read(reader, |&value| f64::from(u8::from(value))),
+            ColumnReader::Int32ColumnReader(reader) if unsigned => {
+                read(reader, |&value| f64::from(value as u32))
+            }
+            ColumnReader::Int32ColumnReader(reader) => read(reader, |&value| f64::from(value)),
+            ColumnReader::Int64ColumnReader(reader) if unsigned => read(reader, |&value| value as u64 as f64),
+            ColumnReader::Int64ColumnReader(reader) => read(reader, |&value| value as f64),
+            ColumnReader::FloatColumnReader(reader) => read(reader, |&value| f64::from(value)),
+            ColumnReader::DoubleColumnReader(reader) => read(reader, |&value| value),
+            ColumnReader::FixedLenByteArrayColumnReader(reader) => read(reader, |value| {
+                let bytes = value.data();
+                half(u16::from_le_bytes([bytes[0], bytes[1]]))
+            }),
+            _ => return Err(self.refuse(column, "holds text, no numbers")),
+        };
+        self.complete(values, group, column, first_row)
+    }
+
+    /// The ids of a column in one group of rows.
+    fn ids(&self, group: usize, column: usize, first_row: usize) -> Result<Vec<String>> {
+        let unsigned = is_unsigned(self.column(column));
+        let ids = match self.column_reader(group, column)? {
+            ColumnReader::Int32ColumnReader(reader) if unsigned => {
+                read(reader, |&id| (id as u32).to_string())
+            }
+            ColumnReader::Int32ColumnReader(reader) => read(reader, ToString::to_string),
+            ColumnReader::Int64ColumnReader(reader) if unsigned => {
+                read(reader, |&id| (id as u64).to_string())
+            }
+            ColumnReader::Int64ColumnReader(reader) => read(reader, ToString::to_string),
+            ColumnReader::ByteArrayColumnReader(reader) => {
+                read(reader, |text| String::from_utf8_lossy(text.data()).into_owned())
+            }
+            _ => return Err(self.refuse(column, "holds no ids; they are text or integers")),
+        };
+        self.complete(ids, group, column, first_row)
+    }
+
+    fn column_reader(&self, group: usize, column: usize) -> Result<ColumnReader> {
+        let reader = self.reader.get_row_group(group).and_then(|group| group.get_column_reader(column));
+        reader.map_err(|error| unreadable(&error))
+    }
+
+    /// The values that were read, if there is one for each row of the group.
+    fn complete<V>(
+        &self,
+        values: Result<Vec<V>, Problem>,
+        group: usize,
+        column: usize,
+        first_row: usize,
+    ) -> Result<Vec<V>> {
+        match values {
+            Ok(values) if values.len() as i64 == self.reader.metadata().row_group(group).num_rows() => {
+                Ok(values)
+            }
+            Ok(_) => Err(Error::in_file(None, DAMAGED)),
+            Err(Problem::Missing { row }) => {
+                let (row, name) = (first_row + row, self.column(column).name());
+                let problem =
+                    format!("row {row}, column `{name}` is empty; fill in or remove such rows first");
+                Err(Error::in_file(None, problem))
+            }
+            Err(Problem::Unreadable(error)) => Err(unreadable(&error)),
+        }
+    }
+}
+
+/// What a column holds, if it can be read.
+fn kind(column: &ColumnDescriptor) -> Result<Kind, &'static str> {
+    if column.name().starts_with(PANDAS_INDEX) {
+        return Err("is the index of a pandas table; write it with index=False");
+    }
+    if column.path().parts().len() > 1 || column.max_rep_level() > 0 || column.max_def_level() > 1 {
+        return Err("is nested; give every number a column of its own");
+    }
+    let whole = match (column.logical_type_ref(), column.converted_type()) {
+        (Some(LogicalType::Integer(_) | LogicalType::Unknown), _) => true,
+        (Some(_), _) => false,
+        (None, converted) => !matches!(
+            converted,
+            ConvertedType::DATE
+                | ConvertedType::TIME_MILLIS
+                | ConvertedType::TIME_MICROS
+                | ConvertedType::TIMESTAMP_MILLIS
+                | ConvertedType::TIMESTAMP_MICROS
+                | ConvertedType::DECIMAL
+        ),
+    };
+    match column.physical_type() {
+        Type::FLOAT => Ok(Kind::F32),
+        Type::DOUBLE | Type::BOOLEAN => Ok(Kind::Number),
+        Type::INT32 | Type::INT64 if whole => Ok(Kind::Number),
+        Type::FIXED_LEN_BYTE_ARRAY if is_half(column) => Ok(Kind::Number),
+        Type::BYTE_ARRAY => Ok(Kind::Text),
+        _ => Err("holds dates, times or decimals, no plain numbers; convert it or leave it out"),
+    }
+}
+
+fn is_half(column: &ColumnDescriptor) -> bool {
+    column.logical_type_ref() == Some(&LogicalType::Float16) && column.type_length() == 2
+}
+
+fn is_unsigned(column: &ColumnDescriptor) -> bool {
+    use ConvertedType::{UINT_8, UINT_16, UINT_32, UINT_64};
+    match column.logical_type_ref() {
+        Some(LogicalType::Integer(integer)) => !integer.is_signed,
+        _ => matches!(column.converted_type(), UINT_8 | UINT_16 | UINT_32 | UINT_64),
+    }
+}
+
+/// Why a column cannot be read.
+enum Problem {
+    Missing { row: usize },
+    Unreadable(ParquetError),
+}
+
+/// All values of a column in a group of rows.
+fn read<T: DataType, V>(
+    mut reader: ColumnReaderImpl<T>,
+    convert: impl Fn(&T::T) -> V,
+) -> Result<Vec<V>, Problem> {
+    let mut all = Vec::new();
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    loop {
+        values.clear();
+        levels.clear();
+        let (n_rows, n_values, _) =
+            reader.read_records(BATCH, Some(&mut levels), None, &mut values).map_err(Problem::Unreadable)?;
+        if n_values < n_rows {
+            let missing = levels.iter().position(|&level| level == 0).unwrap_or(0);
+            return Err(Problem::Missing { row: all.len() + missing });
+        }
+        if n_rows == 0 {
+            return Ok(all);
+        }
+        all.extend(values.iter().map(&convert));
+    }
+}
+
+fn unreadable(error: &ParquetError) -> Error {
+    let message = error.to_string();
+    let message = message.strip_prefix("Parquet error: ").unwrap_or(&message);
+    Error::in_file(
+        None,
+        match message.strip_prefix("Disabled feature at compile time: ") {
+            Some(codec) => format!("is compressed by {codec}; write it with snappy, gzip or zstd"),
+            None => format!("cannot be read as Parquet: {message}"),
+        },
+    )
+}

@@ -1,0 +1,236 @@
+//! Parquet files, with the feature of that name: `cargo test -p ncut --features parquet --test parquet`.
+#![cfg(feature = "parquet")]
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use ncut::io::{
+    GraphFormat, LabelFormat, Names, ReadOptions, Separator, parse_graph, parse_labels, read_labels,
+    read_table, write_labels,
+};
+use ncut::neighbors::{NeighborSearch, Values};
+use ncut::{Label, unobserved};
+use parquet::basic::Compression;
+use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
+use parquet::file::properties::WriterProperties;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+use tempfile::TempDir;
+
+type Group<'g> = SerializedRowGroupWriter<'g, File>;
+
+/// Writes a file of two groups of rows, each filled by `fill`.
+fn file(path: &Path, columns: &str, compression: Compression, fill: impl Fn(&mut Group<'_>)) {
+    let schema = parse_message_type(&format!("message table {{ {columns} }}")).unwrap();
+    let settings = WriterProperties::builder().set_compression(compression).build();
+    let file = File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(settings)).unwrap();
+    for _ in 0..2 {
+        let mut group = writer.next_row_group().unwrap();
+        fill(&mut group);
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+}
+
+fn column<T: DataType>(group: &mut Group<'_>, values: &[T::T], levels: Option<&[i16]>) {
+    let mut column = group.next_column().unwrap().unwrap();
+    column.typed::<T>().write_batch(values, levels, None).unwrap();
+    column.close().unwrap();
+}
+
+/// A folder, and a file in it that is written by `write`.
+fn written(name: &str, write: impl FnOnce(&Path)) -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join(name);
+    write(&path);
+    (folder, path)
+}
+
+fn refusal(columns: &str, fill: impl Fn(&mut Group<'_>)) -> String {
+    let (_folder, path) = written("t.parquet", |path| file(path, columns, Compression::SNAPPY, fill));
+    let message = read_table(&path, &mut unobserved).unwrap_err().to_string();
+    message.split_once("t.parquet: ").unwrap().1.to_string()
+}
+
+fn names(ids: &str) -> Names {
+    let options = ReadOptions::default();
+    parse_graph(ids.as_bytes(), GraphFormat::EdgeList(Separator::Comma), &options).unwrap().names.unwrap()
+}
+
+#[test]
+fn columns_of_all_kinds_of_numbers_become_a_table() {
+    let columns = "required float a; required double b; required int32 c (integer(8,true)); \
+                   required int64 d; required boolean e; optional int32 f (integer(32,false));";
+    for compression in [
+        Compression::UNCOMPRESSED,
+        Compression::SNAPPY,
+        Compression::GZIP(Default::default()),
+        Compression::ZSTD(Default::default()),
+    ] {
+        let (_folder, path) = written("t.parquet", |path| {
+            file(path, columns, compression, |group| {
+                column::<FloatType>(group, &[0.5, 1.5], None);
+                column::<DoubleType>(group, &[0.1, 0.2], None);
+                column::<Int32Type>(group, &[-3, 4], None);
+                column::<Int64Type>(group, &[1 << 40, 0], None);
+                column::<BoolType>(group, &[true, false], None);
+                column::<Int32Type>(group, &[-1, 7], Some(&[1, 1]));
+            });
+        });
+        let table = read_table(&path, &mut unobserved).unwrap();
+        assert_eq!((table.n_rows(), table.n_columns()), (4, 6));
+        let first = [0.5, 0.1, -3.0, (1u64 << 40) as f64, 1.0, f64::from(u32::MAX)];
+        let second = [1.5, 0.2, 4.0, 0.0, 0.0, 7.0];
+        let Values::F64(values) = table.points().unwrap().values() else {
+            panic!("not only floats of 32 bits")
+        };
+        assert_eq!(values, [first, second, first, second].concat());
+    }
+}
+
+#[test]
+fn thirty_two_bit_floats_stay_that() {
+    let (_folder, path) = written("t.parquet", |path| {
+        file(path, "required float a; optional float b;", Compression::SNAPPY, |group| {
+            column::<FloatType>(group, &[0.1, 1.0, 2.0], None);
+            column::<FloatType>(group, &[0.2, 3.0, 4.0], Some(&[1, 1, 1]));
+        });
+    });
+    let table = read_table(&path, &mut unobserved).unwrap();
+    let points = table.points().unwrap();
+    let Values::F32(values) = points.values() else { panic!("32 bits") };
+    assert_eq!(values[..4], [0.1f32, 0.2, 1.0, 3.0]);
+    assert!(NeighborSearch::default().run(points, &mut unobserved).is_ok());
+}
+
+#[test]
+fn columns_that_are_no_numbers_are_refused_by_name() {
+    let text = refusal("required float a; required binary city (string);", |group| {
+        column::<FloatType>(group, &[1.0], None);
+        column::<ByteArrayType>(group, &["Rome".into()], None);
+    });
+    assert_eq!(text, "column `city` holds text, no numbers; leave it out");
+    let day = refusal("required int32 day (date);", |group| column::<Int32Type>(group, &[1], None));
+    assert!(day.starts_with("column `day` holds dates, times or decimals"), "{day}");
+    let index = refusal("required int64 __index_level_0__;", |group| column::<Int64Type>(group, &[1], None));
+    assert!(index.starts_with("column `__index_level_0__` is the index of a pandas table"), "{index}");
+    let nested = refusal("required group point { required float x; }", |group| {
+        column::<FloatType>(group, &[1.0], None);
+    });
+    assert!(nested.starts_with("column `point.x` is nested"), "{nested}");
+}
+
+#[test]
+fn missing_numbers_and_missing_rows_are_refused() {
+    let missing = refusal("required float a; optional double b;", |group| {
+        column::<FloatType>(group, &[1.0, 2.0, 3.0], None);
+        column::<DoubleType>(group, &[1.0, 2.0], Some(&[1, 0, 1]));
+    });
+    assert_eq!(missing, "row 1, column `b` is empty; fill in or remove such rows first");
+    let none = refusal("required float a;", |group| column::<FloatType>(group, &[], None));
+    assert_eq!(none, "has 0 rows and 1 columns; there are no points in it");
+    let (_folder, path) = written("t.parquet.gz", |path| fs::write(path, "PAR1").unwrap());
+    assert!(read_table(&path, &mut unobserved).unwrap_err().to_string().contains("unknown kind of table"));
+}
+
+#[test]
+fn labels_round_trip_with_ids_and_without() {
+    let names = names("ann,bob\nbob,\"eve, née 1\"\n");
+    for labels in [vec![2, -1, 0], vec![Label::MAX, 0, 0]] {
+        let (_folder, path) = written("l.parquet", |path| write_labels(path, &labels, None).unwrap());
+        assert_eq!(read_labels(&path, 3, None).unwrap(), labels);
+        assert_eq!(read_labels(&path, 3, Some(&names)).unwrap(), labels);
+        write_labels(&path, &labels, Some(&names)).unwrap();
+        assert_eq!(read_labels(&path, 3, Some(&names)).unwrap(), labels);
+        let without = read_labels(&path, 3, None).unwrap_err().to_string();
+        assert!(without.contains("the nodes of this graph have no ids"), "{without}");
+    }
+}
+
+#[test]
+fn labels_by_id_come_in_any_order_and_ids_may_be_numbers() {
+    let columns = "required int64 id (integer(64,false)); required double label;";
+    let labels_of = |ids: [i64; 2], n_nodes: usize| {
+        let (_folder, path) = written("l.parquet", |path| {
+            let schema = parse_message_type(&format!("message labels {{ {columns} }}")).unwrap();
+            let file = File::create(path).unwrap();
+            let mut writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::default()).unwrap();
+            let mut group = writer.next_row_group().unwrap();
+            column::<Int64Type>(&mut group, &ids, None);
+            column::<DoubleType>(&mut group, &[1.0, 0.0], None);
+            group.close().unwrap();
+            writer.close().unwrap();
+        });
+        read_labels(&path, n_nodes, Some(&names("18446744073709551615,7\n")))
+            .map_err(|error| error.to_string())
+    };
+    assert_eq!(labels_of([7, -1], 2).unwrap(), [0, 1]);
+    assert!(labels_of([7, 7], 2).unwrap_err().ends_with("l.parquet: `7` has a label already"));
+    assert!(labels_of([7, 8], 2).unwrap_err().ends_with("l.parquet: `8` is no node of the graph"));
+}
+
+#[test]
+fn wrong_labels_are_refused() {
+    let refused = |columns: &str, fill: &dyn Fn(&mut Group<'_>)| {
+        let (_folder, path) = written("l.parquet", |path| file(path, columns, Compression::SNAPPY, fill));
+        read_labels(&path, 2, None).unwrap_err().to_string()
+    };
+    for (label, message) in [
+        (0.5, "column `y` holds 0.5, which is no integer"),
+        (f64::NAN, "column `y` holds NaN, which is no integer"),
+        (-2.0, "the label of node 0 is -2; labels are integers from 0 to 2147483647, -1 for none"),
+        (1e300, "which is no integer"),
+    ] {
+        let text = refused("required double y;", &|group| column::<DoubleType>(group, &[label], None));
+        assert!(text.contains(message), "{text}");
+    }
+    let many = refused("required int32 y;", &|group| column::<Int32Type>(group, &[1, 2], None));
+    assert!(many.contains("holds 4 labels, but the graph has 2 nodes"), "{many}");
+    let three = refused("required int32 a; required int32 b; required int32 c;", &|group| {
+        (0..3).for_each(|_| column::<Int32Type>(group, &[1], None));
+    });
+    assert!(three.contains("has 3 columns; labels are one column, or an id and a label"), "{three}");
+    let text = refused("required binary y (string);", &|group| {
+        column::<ByteArrayType>(group, &["x".into()], None);
+    });
+    assert!(text.contains("column `y` holds text, no numbers"), "{text}");
+}
+
+#[test]
+fn damaged_files_are_refused_and_never_panic() {
+    let columns = "required float a; optional double b; required int64 c; optional boolean d;";
+    for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY] {
+        let (folder, path) = written("t.parquet", |path| {
+            file(path, columns, compression, |group| {
+                column::<FloatType>(group, &[1.0, 2.0, 1.0], None);
+                column::<DoubleType>(group, &[3.0, 4.0, 3.0], Some(&[1, 1, 1]));
+                column::<Int64Type>(group, &[1, -1, 1 << 33], None);
+                column::<BoolType>(group, &[true, false, true], Some(&[1, 1, 1]));
+            });
+        });
+        let whole = fs::read(&path).unwrap();
+        let damaged = folder.path().join("d.parquet");
+        for length in 0..whole.len() {
+            fs::write(&damaged, &whole[..length]).unwrap();
+            assert!(read_table(&damaged, &mut unobserved).is_err(), "{length} bytes of {}", whole.len());
+        }
+        for place in 0..whole.len() {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 0x80;
+            fs::write(&damaged, &bytes).unwrap();
+            // What it says may still make sense; then it is a table.
+            let _ = read_table(&damaged, &mut unobserved);
+        }
+    }
+    let (_folder, path) = written("l.parquet", |path| write_labels(path, &[0, 1, 0, 7], None).unwrap());
+    let whole = fs::read(&path).unwrap();
+    for place in 0..whole.len() {
+        for bit in 0..8 {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 1 << bit;
+            let _ = parse_labels(&bytes, LabelFormat::Parquet, 4, None);
+        }
+    }
+}
