@@ -41,15 +41,11 @@ pub(super) fn split_merge(
         return Ok(best);
     }
     for round in 0..most_rounds {
-        let exchanges = cache.exchanges(graph, &best.labels, task)?;
-        let gaining = compatible(&exchanges);
-        let mut trials: Vec<Vec<&Exchange>> = Vec::new();
-        if !gaining.is_empty() {
-            trials.push(gaining);
-        }
-        trials.extend(exchanges.iter().take(MOST_TRIALS).filter(|x| x.gain > -WORST_LOSS).map(|x| vec![x]));
+        let Offers { splits, merges } = cache.offers(graph, &best.labels, task)?;
+        let mut trials = vec![gaining_together(&splits, &merges)];
+        trials.extend(best_alone(&splits, &merges).into_iter().map(|exchange| vec![exchange]));
         let mut improved = false;
-        for trial in trials {
+        for trial in trials.into_iter().filter(|trial| !trial.is_empty()) {
             if task.is_stopped() {
                 return Ok(best);
             }
@@ -69,55 +65,77 @@ pub(super) fn split_merge(
     Ok(best)
 }
 
+/// What could be done to the clusters of a labelling.
+struct Offers {
+    /// The split of every cluster that has one, those that gain most (or cost least) first.
+    splits: Vec<(ClusterId, Split)>,
+    merges: Merges,
+}
+
 /// A split, and a merge that makes up for it.
-struct Exchange {
-    split: ClusterId,
-    moved: Vec<u32>,
+struct Exchange<'s> {
+    split: &'s Split,
     /// The clusters that become one; the second's number goes to the moved nodes.
     merged: (ClusterId, ClusterId),
     gain: f64,
 }
 
-/// The best exchanges that touch no cluster twice and gain.
-fn compatible(exchanges: &[Exchange]) -> Vec<&Exchange> {
+/// Exchanges that gain and touch no cluster twice: the best split with the best merge, and so on.
+fn gaining_together<'s>(splits: &'s [(ClusterId, Split)], merges: &Merges) -> Vec<Exchange<'s>> {
     let mut touched: HashSet<ClusterId> = HashSet::new();
     let mut chosen = Vec::new();
-    for exchange in exchanges.iter().filter(|exchange| exchange.gain > 0.0) {
-        let clusters = [exchange.split, exchange.merged.0, exchange.merged.1];
-        if clusters.iter().all(|cluster| !touched.contains(cluster)) {
-            touched.extend(clusters);
-            chosen.push(exchange);
+    let mut first_left = 0;
+    for (cluster, split) in splits {
+        if touched.contains(cluster) {
+            continue;
         }
+        let is_free =
+            |&(_, a, b): &(f64, ClusterId, ClusterId)| !touched.contains(&a) && !touched.contains(&b);
+        first_left += merges.sorted[first_left..].iter().take_while(|merge| !is_free(merge)).count();
+        let mut left = merges.sorted[first_left..].iter().filter(|merge| is_free(merge));
+        let Some(&(gain, a, b)) = left.find(|&&(_, a, b)| a != *cluster && b != *cluster) else { continue };
+        if split.gain + gain <= 0.0 {
+            break;
+        }
+        touched.extend([*cluster, a, b]);
+        chosen.push(Exchange { split, merged: (a, b), gain: split.gain + gain });
     }
     chosen
 }
 
+/// The exchanges that gain most, or lose little enough for a descent to make up for it.
+fn best_alone<'s>(splits: &'s [(ClusterId, Split)], merges: &Merges) -> Vec<Exchange<'s>> {
+    let exchange = |(cluster, split): &'s (ClusterId, Split)| {
+        let apart = |&&(_, a, b): &&(f64, ClusterId, ClusterId)| a != *cluster && b != *cluster;
+        let &(gain, a, b) = merges.sorted.iter().find(apart)?;
+        Some(Exchange { split, merged: (a, b), gain: split.gain + gain })
+    };
+    let mut exchanges: Vec<Exchange<'s>> = splits.iter().filter_map(exchange).collect();
+    exchanges.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+    exchanges.truncate(MOST_TRIALS);
+    exchanges.retain(|exchange| exchange.gain > -WORST_LOSS);
+    exchanges
+}
+
 /// Labels after some exchanges that touch different clusters.
-fn exchanged(labels: &[ClusterId], exchanges: &[&Exchange]) -> Vec<ClusterId> {
-    let mut labels = labels.to_vec();
-    for exchange in exchanges {
-        let (kept, vacated) = exchange.merged;
-        // The vacated number goes to the moved nodes.
-        for label in &mut labels {
-            if *label == vacated {
-                *label = kept;
-            }
-        }
-        for &node in &exchange.moved {
-            labels[node as usize] = vacated;
+fn exchanged(labels: &[ClusterId], exchanges: &[Exchange<'_>]) -> Vec<ClusterId> {
+    let mut becomes: HashMap<ClusterId, ClusterId> = HashMap::new();
+    for Exchange { merged: (kept, vacated), .. } in exchanges {
+        becomes.insert(*vacated, *kept);
+    }
+    let mut labels: Vec<ClusterId> =
+        labels.iter().map(|label| becomes.get(label).copied().unwrap_or(*label)).collect();
+    for Exchange { split, merged: (_, vacated), .. } in exchanges {
+        for &node in &split.moved {
+            labels[node as usize] = *vacated;
         }
     }
     labels
 }
 
 impl SplitCache {
-    /// The best exchange for every cluster that can be split, those that gain most first.
-    fn exchanges(
-        &mut self,
-        graph: &Graph<'_>,
-        labels: &[ClusterId],
-        task: &Task<'_>,
-    ) -> Result<Vec<Exchange>> {
+    /// What could be done to the clusters of `labels`.
+    fn offers(&mut self, graph: &Graph<'_>, labels: &[ClusterId], task: &Task<'_>) -> Result<Offers> {
         let n_clusters = task.n_clusters;
         let mut content = vec![0u64; n_clusters];
         for (node, &label) in labels.iter().enumerate() {
@@ -132,24 +150,16 @@ impl SplitCache {
             .map(|&cluster| Ok((content[cluster as usize], Split::find(&parts, cluster, task)?)))
             .collect::<Result<_>>()?;
         if task.is_stopped() {
-            return Ok(Vec::new());
+            return Ok(Offers { splits: Vec::new(), merges: Merges { sorted: Vec::new() } });
         }
         self.known.extend(found);
-
-        let quotient = graph.contract(labels, n_clusters)?;
-        let merges = Merges::new(&quotient);
-        let exchange = |cluster: ClusterId| {
-            let split = self.known.get(&content[cluster as usize])?.as_ref()?;
-            merges.best_without(cluster).map(|(gain, a, b)| Exchange {
-                split: cluster,
-                moved: split.moved.clone(),
-                merged: (a, b),
-                gain: split.gain + gain,
-            })
+        let split = |cluster: ClusterId| {
+            let split = self.known.get(&content[cluster as usize])?.clone()?;
+            Some((cluster, split))
         };
-        let mut exchanges: Vec<Exchange> = (0..n_clusters as ClusterId).filter_map(exchange).collect();
-        exchanges.sort_by(|a, b| b.gain.total_cmp(&a.gain).then(a.split.cmp(&b.split)));
-        Ok(exchanges)
+        let mut splits: Vec<(ClusterId, Split)> = (0..n_clusters as ClusterId).filter_map(split).collect();
+        splits.sort_by(|a, b| b.1.gain.total_cmp(&a.1.gain).then(a.0.cmp(&b.0)));
+        Ok(Offers { splits, merges: Merges::new(&graph.contract(labels, n_clusters)?) })
     }
 }
 
@@ -172,9 +182,5 @@ impl Merges {
             .collect();
         sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         Self { sorted }
-    }
-
-    fn best_without(&self, cluster: ClusterId) -> Option<(f64, ClusterId, ClusterId)> {
-        self.sorted.iter().copied().find(|&(_, a, b)| a != cluster && b != cluster)
     }
 }
