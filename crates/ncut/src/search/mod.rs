@@ -27,11 +27,12 @@ use task::{Solution, Tally, Task};
 
 /// Chains of moves pay where nodes have few neighbours: meshes, pictures.
 const MOST_ENTRIES_FOR_CHAINS: f64 = 16.0;
-/// On larger graphs, splits on a coarse level have to do, passes that keep the clusters are left out, and so is the
-/// first-neighbour hierarchy where there are no weights, so that it follows nothing but ties: each of them costs
-/// as much as all the rest, and gains next to nothing.
-const MOST_ENTRIES_THOROUGH: usize = 4_000_000;
-
+/// On larger graphs splits on a coarse level have to do, and passes that keep the clusters are left out: they cost
+/// as much as all the rest, and gain next to nothing.
+const MOST_ENTRIES_THOROUGH: usize = 1_000_000;
+/// Without weights the first-neighbour hierarchy follows nothing but ties; it is far from a good start, and from larger
+/// graphs the way is long.
+const MOST_ENTRIES_UNWEIGHTED: usize = 300_000;
 /// How much higher the floor of the stricter starts is.
 const STRICTER: f64 = 2.0;
 /// Where a child takes milliseconds, a few more cost nobody anything.
@@ -256,7 +257,8 @@ fn with_split_merge(
 
 /// Whether the paper's hierarchy is a start.
 fn has_first_neighbors(graph: &Graph<'_>, effort: &Effort) -> bool {
-    effort.first_neighbors && !(is_large(graph) && matches!(graph.weights(), Weights::Unit))
+    let is_unweighted = matches!(graph.weights(), Weights::Unit);
+    effort.first_neighbors && !(is_unweighted && graph.columns().len() > MOST_ENTRIES_UNWEIGHTED)
 }
 
 fn is_large(graph: &Graph<'_>) -> bool {
