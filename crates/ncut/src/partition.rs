@@ -1,5 +1,7 @@
 //! Labels and the sums that N-Cut is made of, kept exact while nodes move.
 
+use std::cmp::Ordering;
+
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 
@@ -441,6 +443,33 @@ impl<'g> Partition<'g> {
         let (association, volume) = (self.associations[cluster as usize], self.volumes[cluster as usize]);
         let with = association + (2.0 * link + self.graph.self_loop(node));
         density(with, volume + self.graph.degree(node)) - density(association, volume)
+    }
+}
+
+/// A node that may move, by what that gains, the lowest first among equals.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate {
+    pub(crate) gain: f64,
+    pub(crate) node: NodeId,
+}
+
+impl PartialEq for Candidate {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Candidate {}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.gain.total_cmp(&other.gain).then(other.node.cmp(&self.node))
     }
 }
 

@@ -1,12 +1,11 @@
 //! Starting labels: completing given ones, and the place of isolated nodes.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use crate::metrics::{Label, UNLABELLED};
-use crate::partition::{ClusterId, Links, Partition};
+use crate::partition::{Candidate, ClusterId, Links, Partition};
 
 /// A complete start from given labels: exactly `n_clusters` clusters, each with a node of positive degree.
 ///
@@ -117,32 +116,6 @@ fn fill_empty(graph: &Graph<'_>, labels: Vec<ClusterId>, n_clusters: usize) -> R
         }
     }
     Ok(partition.into_labels())
-}
-
-/// A node that may found a cluster.
-struct Candidate {
-    gain: f64,
-    node: NodeId,
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.gain.total_cmp(&other.gain).then(other.node.cmp(&self.node))
-    }
 }
 
 /// Labels that put every node of positive degree in a cluster of its own; isolated nodes are in none yet.

@@ -3,11 +3,10 @@
 //! A chain starts at a node on a boundary and moves, again and again, the node next to the chain whose move gains
 //! most, or costs least. What follows its best point is taken back. A node takes part in one chain a round.
 
-use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use crate::graph::NodeId;
-use crate::partition::{Links, Move, Partition};
+use crate::partition::{Candidate, Links, Move, Partition};
 use crate::progress::{Progress, Stage, Watch};
 use crate::random::Random;
 
@@ -57,14 +56,14 @@ impl Round {
         self.meet(partition, start, links, &mut heap);
         let mut steps: Vec<Move> = Vec::new();
         let (mut gain, mut best_gain, mut n_best) = (0.0, 0.0, 0);
-        while let Some(candidate) = heap.pop() {
+        while let Some((candidate, n_renewals)) = heap.pop() {
             if steps.len() >= n_best + PATIENCE {
                 break;
             }
             let Some(step) = partition.best_departure(candidate.node, links) else { continue };
-            let renewed = Candidate { gain: step.gain(), renewals: candidate.renewals + 1, ..candidate };
-            if heap.peek().is_some_and(|next| renewed < *next) && renewed.renewals <= MOST_RENEWALS {
-                heap.push(renewed);
+            let renewed = Candidate { gain: step.gain(), node: candidate.node };
+            if n_renewals < MOST_RENEWALS && heap.peek().is_some_and(|(next, _)| renewed < *next) {
+                heap.push((renewed, n_renewals + 1));
                 continue;
             }
             partition.apply(step);
@@ -90,14 +89,14 @@ impl Round {
         partition: &Partition<'_>,
         node: NodeId,
         links: &mut Links,
-        heap: &mut BinaryHeap<Candidate>,
+        heap: &mut BinaryHeap<(Candidate, u32)>,
     ) {
         let met_by = &mut self.met_by[node as usize];
         if self.was_moved[node as usize] || std::mem::replace(met_by, self.chain) == self.chain {
             return;
         }
         if let Some(step) = partition.best_departure(node, links) {
-            heap.push(Candidate { gain: step.gain(), node, renewals: 0 });
+            heap.push((Candidate { gain: step.gain(), node }, 0));
         }
     }
 }
@@ -114,33 +113,5 @@ fn shuffle(nodes: &mut [NodeId], seed: u64) {
     let mut random = Random::new(seed);
     for place in (1..nodes.len()).rev() {
         nodes.swap(place, random.below(place as u32 + 1) as usize);
-    }
-}
-
-/// A node that may move next, by the gain it had when last looked at.
-#[derive(Clone, Copy)]
-struct Candidate {
-    gain: f64,
-    node: NodeId,
-    renewals: u32,
-}
-
-impl PartialEq for Candidate {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl Eq for Candidate {}
-
-impl PartialOrd for Candidate {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Candidate {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.gain.total_cmp(&other.gain).then(other.node.cmp(&self.node))
     }
 }

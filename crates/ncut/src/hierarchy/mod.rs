@@ -43,16 +43,6 @@ pub struct InitialLabels {
 /// # Ok::<(), ncut::Error>(())
 /// ```
 pub fn n2hi(graph: &Graph<'_>, n_clusters: usize, observe: Observer<'_>) -> Result<InitialLabels> {
-    n2hi_with_levels(graph, n_clusters, &mut |_| {}, observe)
-}
-
-/// As [`n2hi`]; `visit` is shown every level that the labels are made from, from fine to coarse.
-pub(crate) fn n2hi_with_levels(
-    graph: &Graph<'_>,
-    n_clusters: usize,
-    visit: &mut dyn FnMut(&Level),
-    observe: Observer<'_>,
-) -> Result<InitialLabels> {
     let n_connected = graph.n_nodes() - graph.n_isolated();
     if n_clusters == 0 || n_clusters > n_connected {
         return Err(Error::BadClusterCount { n_clusters, n_nodes: n_connected, nodes: "nodes with edges" });
@@ -66,10 +56,7 @@ pub(crate) fn n2hi_with_levels(
             break;
         }
         match levels.next_observed(observe) {
-            ControlFlow::Continue(Some(level)) if level.n_clusters >= n_clusters => {
-                visit(&level);
-                coarsest = level;
-            }
+            ControlFlow::Continue(Some(level)) if level.n_clusters >= n_clusters => coarsest = level,
             ControlFlow::Continue(_) => break,
             ControlFlow::Break(()) => {
                 cancelled = true;
