@@ -7,6 +7,7 @@ mod svg;
 mod watch;
 
 use std::io;
+use std::num::NonZero;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -34,9 +35,12 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Some(threads) = cli.command.threads() {
+    if let Some(allowed) = cli.command.threads() {
+        // More threads than cores only get in each other's way.
+        let cores = std::thread::available_parallelism().map_or(usize::MAX, NonZero::get);
+        let threads = cores.min(allowed as usize);
         // Where the system grants no threads, the work is done with those there are.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads as usize).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
     }
     let done = match cli.command {
         Command::Cluster(args) => commands::cluster::run(&args),

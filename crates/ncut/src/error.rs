@@ -125,7 +125,6 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// Why.
-        #[source]
         error: Box<Error>,
     },
 

@@ -49,7 +49,7 @@ impl Preset {
             chains: true,
             split_rounds: 8,
             cycles: 3,
-            recombination: Recombination::Patient,
+            recombination: Recombination::Patient { eras: ERAS },
         };
         match self {
             Self::Paper | Self::Fast => Effort {
@@ -78,6 +78,10 @@ impl Preset {
         }
     }
 }
+
+/// Populations of preset `best`: without a time limit, and with one, which is there to be used.
+const ERAS: usize = 2;
+const ERAS_IN_TIME: usize = 60;
 
 /// Which part of a disconnected graph is clustered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -381,11 +385,15 @@ impl Ncut {
         observe: Observer<'_>,
     ) -> Result<Found> {
         let given = init.map(|init| start::from_labels(graph, init, self.n_clusters)).transpose()?;
+        let mut effort = self.effort.unwrap_or_else(|| self.preset.effort());
+        if let (Recombination::Patient { eras }, Some(_)) = (&mut effort.recombination, self.time_limit) {
+            *eras = ERAS_IN_TIME;
+        }
         let request = Request {
             n_clusters: self.n_clusters,
             min_share: self.effective_min_share(),
             rule: self.stopping,
-            effort: self.effort.unwrap_or_else(|| self.preset.effort()),
+            effort,
             choice: self.choice.unwrap_or_else(|| self.preset.choice(self.effective_min_share())),
             seed: self.seed,
         };

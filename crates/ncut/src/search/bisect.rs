@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
-use crate::hierarchy::Merging;
+use crate::hierarchy::{Merging, merge_in_order};
 use crate::partition::{ClusterId, density};
 
 use super::multilevel::{Level, uncoarsen};
@@ -10,6 +10,8 @@ use super::task::{Solution, Task};
 
 /// Nodes of the graph on which halves are grown.
 const FEW: usize = 48;
+/// Nodes of that graph at most.
+const MANY: usize = 4 * FEW;
 /// Nodes from which halves are grown, at most.
 const MOST_SEEDS: usize = 24;
 
@@ -35,6 +37,13 @@ pub(super) fn bisect(part: &Graph<'_>, task: &Task<'_>, seed: u64) -> Result<Opt
     }
     if task.is_stopped() {
         return Ok(None);
+    }
+    // Where links do not lead on, as between the leaves of a star, nodes that follow each other are put together.
+    let top = levels.last().map_or(part, |level| &level.graph);
+    if top.n_nodes() > MANY {
+        let group_of = merge_in_order(top.degrees(), MANY);
+        let graph = top.contract(&group_of, MANY)?;
+        levels.push(Level { graph, group_of });
     }
     let top = levels.last().map_or(part, |level| &level.graph);
     let Some(labels) = grown_halves(top, task.floor) else { return Ok(None) };

@@ -120,3 +120,21 @@ fn cut_the_largest(
     }
     Ok(labels)
 }
+
+/// Clusters of about the same volume, whatever is linked: the heaviest node first, each to the lightest cluster.
+pub(super) fn balanced(graph: &Graph<'_>, n_clusters: usize) -> Vec<ClusterId> {
+    let mut by_degree: Vec<NodeId> = (0..graph.n_nodes() as NodeId).collect();
+    by_degree.sort_by(|&a, &b| graph.degree(b).total_cmp(&graph.degree(a)).then(a.cmp(&b)));
+    let mut volumes = vec![0.0f64; n_clusters];
+    // Volumes are not negative: their bits are in the order of their values.
+    let mut lightest: BinaryHeap<Reverse<(u64, ClusterId)>> =
+        (0..n_clusters as ClusterId).map(|cluster| Reverse((0, cluster))).collect();
+    let mut labels = vec![0; graph.n_nodes()];
+    for node in by_degree {
+        let Reverse((_, cluster)) = lightest.pop().expect("every cluster that is taken out is put back");
+        labels[node as usize] = cluster;
+        volumes[cluster as usize] += graph.degree(node);
+        lightest.push(Reverse((volumes[cluster as usize].to_bits(), cluster)));
+    }
+    labels
+}

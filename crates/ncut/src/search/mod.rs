@@ -19,9 +19,10 @@ use crate::graph::{Graph, Weights};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::{StopReason, Watch};
 
+use complete::balanced;
 use components::Pieces;
 use multilevel::{Coarsening, multilevel};
-use recombine::evolve;
+use recombine::{Span, evolve};
 use split_merge::split_merge;
 use task::{Solution, Tally, Task};
 
@@ -67,8 +68,11 @@ pub enum Recombination {
     None,
     /// Twice, on small graphs, where the highest objective is what is looked for.
     Brief,
-    /// Until nothing better has come for a while.
-    Patient,
+    /// Until nothing better has come for a while, and so many times over.
+    Patient {
+        /// Populations, one after the other.
+        eras: usize,
+    },
 }
 
 /// Which of several labellings is kept.
@@ -143,7 +147,9 @@ fn labels(
     if let Some(labels) = pieces.grouped(task.n_clusters, task.floor) {
         return Ok((labels, StopReason::LocalOptimum));
     }
-    if request.effort.recombination == Recombination::Patient && graph.n_nodes() <= exhaustive::MOST_NODES {
+    if matches!(request.effort.recombination, Recombination::Patient { .. })
+        && graph.n_nodes() <= exhaustive::MOST_NODES
+    {
         return Ok((exhaustive::best_of_all(graph, task)?.labels, StopReason::LocalOptimum));
     }
     let bundles = if given.is_none() { pieces.bundled(task.n_clusters, task.floor) } else { None };
@@ -181,6 +187,10 @@ fn found(
         Some(labels) => with_split_merge(graph, starts::given(graph, labels, task)?, &effort, task, seed)?,
         None => starts(graph, &effort, choice, task, seed)?,
     };
+    if !candidates.iter().any(Solution::is_feasible) && !task.is_stopped() {
+        let balanced = task.improve(graph, balanced(graph, task.n_clusters), Proof::Full, seed)?;
+        candidates.extend(with_split_merge(graph, balanced, &effort, task, seed)?);
+    }
     let mut best = chosen(&mut candidates, choice);
     let n_cycles = if is_large(graph) { 0 } else { effort.cycles as u64 };
     for cycle in 0..n_cycles {
@@ -191,14 +201,16 @@ fn found(
         }
     }
     let is_small = graph.columns().len() <= MOST_ENTRIES_BRIEF;
-    let n_batches = match effort.recombination {
-        Recombination::Patient => usize::MAX,
-        Recombination::Brief if is_small && choice == Choice::Objective => BRIEF_BATCHES,
-        Recombination::Brief | Recombination::None => 0,
+    let span = match effort.recombination {
+        Recombination::Patient { eras } => Some(Span { eras, batches: usize::MAX }),
+        Recombination::Brief if is_small && choice == Choice::Objective => {
+            Some(Span { eras: 1, batches: BRIEF_BATCHES })
+        }
+        Recombination::Brief | Recombination::None => None,
     };
-    if n_batches > 0 {
+    if let Some(span) = span {
         candidates.push(best);
-        best = evolve(graph, candidates, n_batches, task, seed)?;
+        best = evolve(graph, candidates, span, task, seed)?;
     }
     Ok(best)
 }
@@ -271,7 +283,9 @@ fn chosen(candidates: &mut Vec<Solution>, choice: Choice) -> Solution {
     let mut best = 0;
     for place in 1..candidates.len() {
         let candidate = &candidates[place];
-        let is_admitted = choice == Choice::Objective || candidate.objective >= yardstick;
+        let is_admitted = choice == Choice::Objective
+            || candidate.objective >= yardstick
+            || !candidates[best].is_feasible();
         if is_admitted && candidate.is_preferred_to(&candidates[best], choice) {
             best = place;
         }

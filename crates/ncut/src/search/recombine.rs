@@ -25,17 +25,26 @@ const BATCH: usize = 4;
 /// Noise of the weights for new solutions, and for passes over solutions there are.
 const FRESH_NOISE: f64 = 0.2;
 const CYCLE_NOISE: f64 = 0.4;
-/// Batches without a better solution after which the search ends.
+/// Batches without a better solution after which an era ends.
 const PATIENCE: usize = 30;
 /// Rounds of split-merge for a new solution.
 const SPLIT_ROUNDS: usize = 2;
 
-/// Improves on `start`, the last of which is the best so far, until the observer says stop or nothing better has
-/// come for a while, in `most_batches` at most.
+/// How long it may take.
+#[derive(Clone, Copy)]
+pub(super) struct Span {
+    /// Times that a population lives until it has nothing better to give; the next then starts from nothing, or from
+    /// the best of all before.
+    pub(super) eras: usize,
+    /// Batches in an era at most.
+    pub(super) batches: usize,
+}
+
+/// Improves on `start`, the last of which is the best so far, until the observer says stop or the span is over.
 pub(super) fn evolve(
     graph: &Graph<'_>,
     start: Vec<Solution>,
-    most_batches: usize,
+    span: Span,
     task: &Task<'_>,
     seed: u64,
 ) -> Result<Solution> {
@@ -44,30 +53,59 @@ pub(super) fn evolve(
     for solution in start.into_iter().rev() {
         insert(&mut population, solution);
     }
-    let mut progress = Progress::new(Stage::Search, 0);
-    let mut idle = 0;
-    let mut n_batches = 0;
-    while idle < PATIENCE && n_batches < most_batches && !task.is_stopped() {
-        n_batches += 1;
-        progress.objective = Some(population[0].objective);
-        progress.done += 1;
-        progress.sweeps = task.tally.sweeps();
-        progress.moves = task.tally.moves();
-        if task.watch.report(&progress).is_break() {
+    let mut elders: Vec<Solution> = vec![population[0].clone()];
+    for era in 0..span.eras {
+        population = match era {
+            0 => population,
+            _ if era.is_multiple_of(3) => elders.clone(),
+            _ => Vec::new(),
+        };
+        live(graph, &mut population, &elders[0], span.batches, &mut random, task)?;
+        for solution in population.drain(..).take(1) {
+            insert(&mut elders, solution);
+        }
+        if task.is_stopped() {
             break;
         }
-        let plans: Vec<Plan> = (0..BATCH).map(|_| Plan::draw(&population, &mut random)).collect();
-        let children: Vec<Solution> =
-            plans.par_iter().map(|plan| plan.carry_out(graph, &population, task)).collect::<Result<_>>()?;
-        let before = population[0].objective;
-        let was_feasible = population[0].is_feasible();
-        for child in children {
-            insert(&mut population, child);
+    }
+    Ok(elders.swap_remove(0))
+}
+
+/// One era: batch after batch, until nothing better has come for a while.
+fn live(
+    graph: &Graph<'_>,
+    population: &mut Vec<Solution>,
+    best_before: &Solution,
+    most_batches: usize,
+    random: &mut Random,
+    task: &Task<'_>,
+) -> Result<()> {
+    let mut progress = Progress::new(Stage::Search, 0);
+    let mut idle = 0;
+    for batch in 0..most_batches {
+        let best =
+            population.first().filter(|first| first.is_better_than(best_before)).unwrap_or(best_before);
+        progress.objective = Some(best.objective);
+        progress.done = batch as u64;
+        progress.sweeps = task.tally.sweeps();
+        progress.moves = task.tally.moves();
+        if idle >= PATIENCE || task.watch.report(&progress).is_break() {
+            break;
         }
-        let gained = population[0].objective > before + 1e-9 || population[0].is_feasible() != was_feasible;
+        let plans: Vec<Plan> = (0..BATCH).map(|_| Plan::draw(population, random)).collect();
+        let children: Vec<Solution> =
+            plans.par_iter().map(|plan| plan.carry_out(graph, population, task)).collect::<Result<_>>()?;
+        let before = population.first().cloned();
+        for child in children {
+            insert(population, child);
+        }
+        let gained = before.is_none_or(|before| {
+            let first = &population[0];
+            first.objective > before.objective + 1e-9 || first.is_feasible() != before.is_feasible()
+        });
         idle = if gained { 0 } else { idle + 1 };
     }
-    Ok(population.swap_remove(0))
+    Ok(())
 }
 
 /// How a new solution is to be made.
