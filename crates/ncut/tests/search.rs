@@ -296,3 +296,18 @@ fn a_star_of_many_leaves_does_not_starve() {
     assert_eq!(found.clusters.len(), 10);
     assert_ne!(found.stop_reason, StopReason::Cancelled);
 }
+
+#[test]
+fn a_share_is_met_where_links_do_not_lead_to_it() {
+    // The leaves of a star are linked to its centre alone, which has half of the volume.
+    let star = Graph::from_edges(4001, (1..4001).map(|leaf| (0, leaf, 1.0))).unwrap();
+    // A clique with a long tail, in nearly as many clusters as the tail has nodes.
+    let clique = (0..61u32).flat_map(|i| (0..i).map(move |j| (j, i, 1.0)));
+    let lollipop = Graph::from_edges(122, clique.chain((60..121).map(|node| (node, node + 1, 1.0)))).unwrap();
+    for preset in [Preset::Fast, Preset::Default] {
+        for (graph, k) in [(&star, 2), (&star, 10), (&star, 100), (&lollipop, 61)] {
+            let found = Ncut::new(k).preset(preset).solve(graph).unwrap();
+            assert!(found.smallest_share >= 0.25 * (1.0 - 1e-8), "{preset:?} {k}: {}", found.smallest_share);
+        }
+    }
+}
