@@ -59,7 +59,7 @@ pub enum Error {
     /// The two directions of an edge have different weights.
     #[error(
         "the matrix is not symmetric: the weight of ({from}, {to}) is {weight}, that of ({to}, {from}) is \
-         {mirror}; symmetrize it first, or have it done (`--symmetrize average` or `max`)"
+         {mirror}; symmetrize it first, or have it done (`symmetrize`: average or max)"
     )]
     Asymmetric {
         /// Row of the first entry.

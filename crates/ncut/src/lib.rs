@@ -31,6 +31,7 @@ mod random;
 pub mod graph;
 pub mod partition;
 pub mod metrics;
+pub mod newcomers;
 pub mod descent;
 pub mod hierarchy;
 pub mod neighbors;

@@ -7,7 +7,7 @@ use crate::descent::{StoppingRule, descend};
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::hierarchy::{InitialLabels, MergeTree, n2hi};
-use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED};
+use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED, number_by_appearance};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::{Observer, Progress, SharedObserver, StopReason, unobserved};
 use crate::search::{Choice, Effort, Recombination, Request, search};
@@ -452,19 +452,5 @@ impl<'a> Clock<'a> {
         }
         self.ran_out = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if self.ran_out { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
-}
-
-/// Renames the clusters so that they appear in ascending order.
-fn number_by_appearance(labels: &mut [Label]) {
-    let n_names = labels.iter().max().map_or(0, |&label| label as usize + 1);
-    let mut name: Vec<Option<Label>> = vec![None; n_names];
-    let mut n_seen = 0;
-    for label in labels {
-        let name = &mut name[*label as usize];
-        *label = *name.get_or_insert_with(|| {
-            n_seen += 1;
-            n_seen - 1
-        });
     }
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// What to do with a matrix that is not symmetric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Symmetrize {
-    /// Refuse it (differences below 1e-10, relatively, are averaged).
+    /// Refuse it (differences below 1e-10, relatively, are averaged; 1e-6 where weights have 32 bits).
     #[default]
     Refuse,
     /// Take the mean of both directions; a direction that is not stored counts as 0.
@@ -110,7 +110,9 @@ impl<'a> Graph<'a> {
             (_, Symmetrize::Average) => csr = csr.combined(f64::midpoint)?,
             (_, Symmetrize::Max) => csr = csr.combined(f64::max)?,
         }
-        Self::from_parts(csr.offsets, csr.columns, csr.weights)
+        // Ones need no storage, and a graph is the same by whatever door it came.
+        let weights = if csr.weights.are_ones() { Weights::Unit } else { csr.weights };
+        Self::from_parts(csr.offsets, csr.columns, weights)
     }
 
     /// The graph of arrays that already satisfy the invariants; computes degrees and self-loops.

@@ -69,6 +69,15 @@ impl Weights<'_> {
         }
     }
 
+    /// Whether all weights are 1.
+    fn are_ones(&self) -> bool {
+        match self {
+            Self::Unit => true,
+            Self::F32(weights) => weights.iter().all(|&weight| weight == 1.0),
+            Self::F64(weights) => weights.iter().all(|&weight| weight == 1.0),
+        }
+    }
+
     /// How many are stored; `None` when none need be.
     fn len(&self) -> Option<usize> {
         match self {
@@ -135,6 +144,11 @@ impl<'a> Graph<'a> {
     /// The weights of all rows, in the order of [`columns`](Self::columns).
     pub fn weights(&self) -> &Weights<'a> {
         &self.weights
+    }
+
+    /// Offsets, columns and weights, as [`from_csr`](Self::from_csr) takes them.
+    pub fn into_parts(self) -> (Cow<'a, [u64]>, Cow<'a, [NodeId]>, Weights<'a>) {
+        (self.offsets, self.columns, self.weights)
     }
 
     /// The positions of a node's stored entries.

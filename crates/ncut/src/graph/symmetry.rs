@@ -6,6 +6,8 @@ use crate::error::{Error, Result};
 
 /// Two directions of an edge that differ by no more than this, relatively, are rounding: averaged.
 const ROUNDING: f64 = 1e-10;
+/// The same for 32-bit weights, which tell numbers apart that differ by 6e-8.
+const ROUNDING_F32: f64 = 1e-6;
 
 /// How far a matrix is from its transpose.
 pub(super) enum Symmetry {
@@ -17,10 +19,11 @@ impl Csr<'_> {
     /// Compares every entry with its mirror image.
     pub(super) fn symmetry(&self) -> Result<Symmetry> {
         let mut exact = true;
+        let rounding = if matches!(self.weights, Weights::F32(_)) { ROUNDING_F32 } else { ROUNDING };
         self.for_each_mirror(|row, column, entry, mirror| {
             let (weight, mirrored) = (self.weights.at(entry), self.weights.at(mirror));
             exact &= weight == mirrored;
-            if (weight - mirrored).abs() > ROUNDING * weight.max(mirrored) {
+            if (weight - mirrored).abs() > rounding * weight.max(mirrored) {
                 return Err(asymmetric(column, row, mirrored, weight));
             }
             Ok(())
@@ -125,7 +128,6 @@ impl Csr<'_> {
         }
         let weights = match self.weights {
             Weights::F32(_) => Weights::F32(weights.into_iter().map(|weight| weight as f32).collect()),
-            _ if weights.iter().all(|&weight| weight == 1.0) => Weights::Unit,
             _ => Weights::F64(weights.into()),
         };
         Ok(Csr { offsets: offsets.into(), columns: columns.into(), weights })

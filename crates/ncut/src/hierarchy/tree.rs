@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Members, NodeId};
-use crate::metrics::{Label, UNLABELLED};
+use crate::metrics::{CutScore, Label, UNLABELLED, number_by_appearance};
 use crate::partition::density;
-use crate::progress::Watch;
+use crate::progress::{Observer, SharedObserver, Watch};
 
 use super::greedy::{Groups, Merging};
 
@@ -40,6 +40,44 @@ pub struct MergeTree {
 }
 
 impl MergeTree {
+    /// The tree of a labelling.
+    ///
+    /// # Errors
+    /// When the number of labels is not that of the nodes, a label is below -1, all are -1, or `observe` says stop.
+    pub fn of(graph: &Graph<'_>, labels: &[Label], observe: Observer<'_>) -> Result<Self> {
+        CutScore::new(graph, labels)?;
+        let mut labels = labels.to_vec();
+        number_by_appearance(&mut labels);
+        Self::build(graph, &labels, &SharedObserver::new(observe))?.ok_or(Error::Cancelled)
+    }
+
+    /// The tree over `leaves`, ascending nodes of a graph of `n_nodes`, made by `merges`.
+    ///
+    /// # Errors
+    /// When a leaf is no node or they do not ascend, the merges are not one fewer, or one names something that is not
+    /// there yet or was merged before.
+    pub fn new(n_nodes: usize, leaves: Vec<NodeId>, merges: Vec<Merge>) -> Result<Self> {
+        let n_leaves = leaves.len();
+        let ascend = leaves.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascend || leaves.last().is_none_or(|&last| last as usize >= n_nodes) {
+            return Err(Error::shape(format!("the leaves of a tree are ascending nodes below {n_nodes}")));
+        }
+        if merges.len() + 1 != n_leaves {
+            return Err(Error::shape(format!("{} merges do not join {n_leaves} leaves", merges.len())));
+        }
+        let mut is_merged = vec![false; n_leaves + merges.len()];
+        for (number, merge) in merges.iter().enumerate() {
+            for part in [merge.first as usize, merge.second as usize] {
+                if part >= n_leaves + number || std::mem::replace(&mut is_merged[part], true) {
+                    return Err(Error::shape(format!(
+                        "merge {number} joins {part}, which is not there or was merged before"
+                    )));
+                }
+            }
+        }
+        Ok(Self { n_nodes, leaves, merges })
+    }
+
     /// The tree of a labelling; `None` when the observer said stop.
     pub(crate) fn build(graph: &Graph<'_>, labels: &[Label], watch: &dyn Watch) -> Result<Option<Self>> {
         let is_labelled = |&node: &NodeId| labels[node as usize] != UNLABELLED;

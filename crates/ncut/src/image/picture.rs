@@ -61,8 +61,10 @@ impl Picture {
         Ok(Self { height, width, n_channels, values, white, grain: Grain::Real })
     }
 
-    /// The same picture, known to hold whole numbers only.
-    pub(super) fn whole(self) -> Self {
+    /// The same picture, said to hold whole numbers only, as one of 8 or 16 bits does: blurring rounds to such, and
+    /// scaling brings it to 0 to 1 first, as scikit-image does with integers.
+    #[must_use]
+    pub fn whole(self) -> Self {
         Self { grain: Grain::Whole, ..self }
     }
 

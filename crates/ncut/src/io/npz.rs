@@ -122,16 +122,13 @@ pub(super) fn write(file: &mut (impl Write + Seek), graph: &Graph<'_>) -> io::Re
     Ok(())
 }
 
-/// 32-bit floats stay what they are, everything else becomes 64-bit; ones need no storage.
+/// 32-bit floats stay what they are, everything else becomes 64-bit.
 fn weights(data: &Array) -> Result<Weights<'static>> {
     let problem = |problem| Error::in_file(None, format!("array `data` {problem}"));
     if data.is_f32() {
-        let weights = data.f32s();
-        let unit = weights.iter().all(|&weight| weight == 1.0);
-        return Ok(if unit { Weights::Unit } else { Weights::F32(weights.into()) });
+        return Ok(Weights::F32(data.f32s().into()));
     }
-    let weights = data.floats().map_err(problem)?;
-    Ok(if weights.iter().all(|&weight| weight == 1.0) { Weights::Unit } else { Weights::F64(weights.into()) })
+    Ok(Weights::F64(data.floats().map_err(problem)?.into()))
 }
 
 /// The arrays of an `.npz` file.

@@ -4,6 +4,7 @@ use super::{NeighborSearch, Neighbors, Own, Points, SearchMethod};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphBuilder, NodeId};
 use crate::neighbors::Metric;
+use crate::newcomers::Newcomers;
 use crate::progress::{Observer, unobserved};
 
 /// Points for which all pairs can be linked: more would not fit the memory of ordinary machines.
@@ -85,16 +86,138 @@ impl PointGraph {
     /// # Errors
     /// When a setting is out of range, or `observe` says stop.
     pub fn build(&self, points: Points<'_>, observe: Observer<'_>) -> Result<Graph<'static>> {
-        if let Affinity::Rbf { gamma: Some(gamma) } = self.affinity
-            && !(gamma > 0.0 && gamma.is_finite())
-        {
-            let (value, expected) = (gamma.to_string(), "a positive number");
-            return Err(Error::BadSetting { name: "gamma", value, expected });
-        }
+        Ok(self.link(points, observe)?.graph)
+    }
+
+    /// As [`build`](Self::build), with what [`link_new`](Self::link_new) needs to know.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn link(&self, points: Points<'_>, observe: Observer<'_>) -> Result<LinkedPoints> {
+        self.check()?;
         let own = if self.affinity == Affinity::SelfTuning { Own::DropFirst } else { Own::Skip };
-        let neighbors = self.search().run_with(points, own, observe)?;
-        let edges = linked(&neighbors, self.linking);
-        weigh(points.count(), edges, self.affinity)
+        self.weigh(&self.search().run_with(points, own, observe)?)
+    }
+
+    /// The graph of neighbours that were found elsewhere.
+    ///
+    /// # Errors
+    /// When a setting is out of range.
+    pub fn weigh(&self, neighbors: &Neighbors) -> Result<LinkedPoints> {
+        self.check()?;
+        weigh(neighbors.n_points(), linked(neighbors, self.linking), self.affinity)
+    }
+
+    /// The links of new points to their nearest among `points`, whose graph was made with these settings and had
+    /// `scale`. The lengths around the old points stay as they were; for the self-tuning graph `sigma` of a new point
+    /// is the mean length of its links. A point so far away that no weight is above 0 is linked to the nearest alone.
+    ///
+    /// # Errors
+    /// When the points do not have the same features, `scale` is that of another graph, or `observe` says stop.
+    pub fn link_new(
+        &self,
+        new: Points<'_>,
+        points: Points<'_>,
+        scale: &Scale,
+        observe: Observer<'_>,
+    ) -> Result<Newcomers<'static>> {
+        if new.n_features() != points.n_features() {
+            return Err(Error::shape(format!(
+                "the new points have {} features, those of the graph {}",
+                new.n_features(),
+                points.n_features()
+            )));
+        }
+        weigh_new(&self.search().run_among(new, points, observe)?, scale, points.count())
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.affinity {
+            Affinity::Rbf { gamma: Some(gamma) } if !(gamma > 0.0 && gamma.is_finite()) => {
+                let (value, expected) = (gamma.to_string(), "a positive number");
+                Err(Error::BadSetting { name: "gamma", value, expected })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The links of new points whose `nearest` of `n_points` were found elsewhere; see [`PointGraph::link_new`].
+///
+/// # Errors
+/// When `scale` is that of another graph, or a neighbour is no point of it.
+pub fn weigh_new(nearest: &Neighbors, scale: &Scale, n_points: usize) -> Result<Newcomers<'static>> {
+    if let Scale::SelfTuning(sigma) = scale
+        && sigma.len() != n_points
+    {
+        return Err(Error::shape(format!("{} lengths were given for {n_points} points", sigma.len())));
+    }
+    if let Some(&id) = nearest.ids().iter().find(|&&id| id as usize >= n_points) {
+        return Err(Error::shape(format!("neighbour {id} is none of {n_points} points")));
+    }
+    let (mut columns, mut weights) = (Vec::new(), Vec::new());
+    let mut offsets = vec![0];
+    for point in 0..nearest.n_points() as NodeId {
+        let first = columns.len();
+        let lengths = nearest.of(point).map(|(_, squared)| squared.sqrt());
+        let own = lengths.sum::<f64>() / nearest.n_neighbors() as f64;
+        for (other, squared) in nearest.of(point) {
+            let weight = scale.weight(squared, || own, other);
+            if weight > 0.0 {
+                columns.push(other);
+                weights.push(weight);
+            }
+        }
+        if columns.len() == first
+            && let Some((other, _)) = nearest.of(point).next()
+        {
+            columns.push(other);
+            weights.push(1.0);
+        }
+        offsets.push(columns.len() as u64);
+    }
+    Newcomers::new(offsets, columns, weights, n_points)
+}
+
+/// A graph of points and what its weights were made with.
+#[derive(Clone, Debug)]
+pub struct LinkedPoints {
+    /// The graph.
+    pub graph: Graph<'static>,
+    /// What was measured of the points.
+    pub scale: Scale,
+}
+
+/// What an [`Affinity`] measured of the points it linked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scale {
+    /// The mean length of the edges at every point.
+    SelfTuning(Vec<f64>),
+    /// Nothing: every edge weighs 1.
+    Knn,
+    /// The falloff.
+    Rbf {
+        /// As given, or by the median length.
+        gamma: f64,
+    },
+    /// Nothing: the angle is all.
+    Cosine,
+}
+
+impl Scale {
+    /// What an edge of that squared length to point `to` weighs; `own` is the mean length at its other end.
+    fn weight(&self, squared: f64, own: impl Fn() -> f64, to: NodeId) -> f64 {
+        // Points in the same place are alike, however short all distances are.
+        if squared == 0.0 {
+            return 1.0;
+        }
+        // The portable exponential: the same graph on every machine.
+        match self {
+            Self::SelfTuning(sigma) => libm::exp(-squared / (2.0 * own() * sigma[to as usize])),
+            Self::Knn => 1.0,
+            Self::Rbf { gamma } => libm::exp(-gamma * squared),
+            Self::Cosine => (1.0 - squared / 2.0).max(0.0),
+        }
     }
 }
 
@@ -169,33 +292,23 @@ fn linked(neighbors: &Neighbors, linking: Linking) -> Vec<Edge> {
     wanted
 }
 
-fn weigh(n_points: usize, edges: Vec<Edge>, affinity: Affinity) -> Result<Graph<'static>> {
-    let mut builder = GraphBuilder::new(n_points)?;
-    let mut add = |weight: &dyn Fn(&Edge) -> f64| -> Result<()> {
-        for edge in &edges {
-            // Points in the same place are alike, however short all distances are.
-            let weight = if edge.2 == 0.0 { 1.0 } else { weight(edge) };
-            builder.add_edge(edge.0, edge.1, weight)?;
-        }
-        Ok(())
+fn weigh(n_points: usize, edges: Vec<Edge>, affinity: Affinity) -> Result<LinkedPoints> {
+    let scale = match affinity {
+        Affinity::SelfTuning => Scale::SelfTuning(mean_lengths(n_points, &edges)),
+        Affinity::Knn => Scale::Knn,
+        Affinity::Rbf { gamma } => Scale::Rbf { gamma: gamma.unwrap_or_else(|| 0.5 / median_square(&edges)) },
+        Affinity::Cosine => Scale::Cosine,
     };
-    // The portable exponential: the same graph on every machine.
-    match affinity {
-        Affinity::SelfTuning => {
-            let sigma = mean_lengths(n_points, &edges);
-            add(&|&(from, to, squared)| {
-                libm::exp(-squared / (2.0 * sigma[from as usize] * sigma[to as usize]))
-            })?;
-        }
-        Affinity::Knn => add(&|_| 1.0)?,
-        Affinity::Rbf { gamma } => {
-            let gamma = gamma.unwrap_or_else(|| 0.5 / median_square(&edges));
-            add(&|edge| libm::exp(-gamma * edge.2))?;
-        }
-        Affinity::Cosine => add(&|edge| (1.0 - edge.2 / 2.0).max(0.0))?,
+    let length_at = |point: NodeId| match &scale {
+        Scale::SelfTuning(sigma) => sigma[point as usize],
+        _ => 0.0,
+    };
+    let mut builder = GraphBuilder::new(n_points)?;
+    for &(from, to, squared) in &edges {
+        builder.add_edge(from, to, scale.weight(squared, || length_at(from), to))?;
     }
     drop(edges);
-    builder.finish()
+    Ok(LinkedPoints { graph: builder.finish()?, scale })
 }
 
 /// The mean length of the edges at every point, 0 without any.

@@ -14,7 +14,9 @@ use crate::error::{Error, Result};
 use crate::graph::NodeId;
 use crate::progress::{Observer, Progress, Stage};
 
-pub use affinity::{Affinity, Linking, PointGraph, dense_rbf_graph, self_tuning_graph};
+pub use affinity::{
+    Affinity, LinkedPoints, Linking, PointGraph, Scale, dense_rbf_graph, self_tuning_graph, weigh_new,
+};
 pub use points::{Metric, Points, Values};
 
 /// Multiplications up to which the exact search is quick: seconds.
@@ -71,6 +73,37 @@ pub struct Neighbors {
 }
 
 impl Neighbors {
+    /// `n_neighbors` of those found for each point, the first `n_dropped` left out.
+    fn new(found: Vec<exact::Nearest>, n_neighbors: usize, n_dropped: usize) -> Self {
+        let n_ids = found.len() * n_neighbors;
+        let (mut ids, mut squared) = (Vec::with_capacity(n_ids), Vec::with_capacity(n_ids));
+        for nearest in found {
+            for (distance, id) in nearest.into_iter().skip(n_dropped) {
+                ids.push(id);
+                squared.push(distance);
+            }
+        }
+        Self { n_neighbors, ids, squared }
+    }
+
+    /// Neighbours that were found elsewhere: `n_neighbors` of each point, nearest first, one row after the other.
+    ///
+    /// # Errors
+    /// When the arrays do not divide into such rows, or a squared distance is negative or not finite.
+    pub fn from_rows(n_neighbors: usize, ids: Vec<NodeId>, squared: Vec<f64>) -> Result<Self> {
+        if n_neighbors == 0 || ids.len() != squared.len() || !ids.len().is_multiple_of(n_neighbors) {
+            return Err(Error::shape(format!(
+                "{} neighbours and {} distances are no rows of {n_neighbors} each",
+                ids.len(),
+                squared.len()
+            )));
+        }
+        if let Some(distance) = squared.iter().find(|&&distance| !(0.0..f64::INFINITY).contains(&distance)) {
+            return Err(Error::shape(format!("a squared distance is {distance}")));
+        }
+        Ok(Self { n_neighbors, ids, squared })
+    }
+
     /// Number of points.
     pub fn n_points(&self) -> usize {
         self.ids.len().checked_div(self.n_neighbors).unwrap_or(0)
@@ -118,9 +151,7 @@ impl NeighborSearch {
     }
 
     fn run_with(&self, points: Points<'_>, own: Own, observe: Observer<'_>) -> Result<Neighbors> {
-        if self.n_neighbors == 0 {
-            return Err(Error::BadSetting { name: "n_neighbors", value: "0".into(), expected: "at least 1" });
-        }
+        self.check()?;
         let n_points = points.count();
         let n_neighbors = self.n_neighbors.min(n_points - 1);
         let n_searched = n_neighbors + usize::from(own == Own::DropFirst);
@@ -139,19 +170,31 @@ impl NeighborSearch {
             approximate::nearest(&space, n_searched, own == Own::Skip, self.seed, &mut report)
         };
         let ControlFlow::Continue(found) = found else { return Err(Error::Cancelled) };
-        let n_dropped = n_searched - n_neighbors;
-        let mut neighbors = Neighbors {
-            n_neighbors,
-            ids: Vec::with_capacity(n_points * n_neighbors),
-            squared: Vec::with_capacity(n_points * n_neighbors),
-        };
-        for nearest in found {
-            for (squared, id) in nearest.into_iter().skip(n_dropped) {
-                neighbors.ids.push(id);
-                neighbors.squared.push(squared);
-            }
+        Ok(Neighbors::new(found, n_neighbors, n_searched - n_neighbors))
+    }
+
+    /// The nearest of `points` to every one of `new`, exactly.
+    fn run_among(&self, new: Points<'_>, points: Points<'_>, observe: Observer<'_>) -> Result<Neighbors> {
+        self.check()?;
+        let n_neighbors = self.n_neighbors.min(points.count());
+        let (queries, targets) =
+            (points::Space::new(new, self.metric), points::Space::new(points, self.metric));
+        let search = exact::Search { queries: &queries, targets: &targets, n_neighbors, skip_own: false };
+        let everyone: Vec<NodeId> = (0..new.count() as NodeId).collect();
+        let mut progress = Progress::new(Stage::Neighbors, new.count() as u64);
+        let found = exact::nearest(&search, &everyone, &mut |n_done| {
+            progress.done = n_done as u64;
+            observe(&progress)
+        });
+        let ControlFlow::Continue(found) = found else { return Err(Error::Cancelled) };
+        Ok(Neighbors::new(found, n_neighbors, 0))
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.n_neighbors == 0 {
+            return Err(Error::BadSetting { name: "n_neighbors", value: "0".into(), expected: "at least 1" });
         }
-        Ok(neighbors)
+        Ok(())
     }
 
     /// Whether all pairs are considered.

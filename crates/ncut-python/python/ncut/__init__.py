@@ -1,0 +1,39 @@
+"""Normalized-Cut clustering: direct, fast, deterministic, exact in the number of clusters.
+
+For tables of points there is an estimator with scikit-learn's manners:
+
+>>> from ncut import NormalizedCut
+>>> from sklearn.datasets import load_iris
+>>> labels = NormalizedCut(n_clusters=3).fit_predict(load_iris().data)
+>>> len(labels), len(set(labels.tolist()))
+(150, 3)
+
+For graphs there are functions:
+
+>>> import ncut, numpy as np
+>>> path = np.array([[0, 5, 0, 0], [5, 0, 0.1, 0], [0, 0.1, 0, 5], [0, 0, 5, 0]])
+>>> ncut.cluster(path, 2).labels
+array([0, 0, 1, 1], dtype=int32)
+"""
+
+from ncut._cluster import Clustering, Hierarchy, Score, cluster, score
+from ncut._estimator import NormalizedCut
+from ncut._images import image_graph, segment
+from ncut._ncut import __version__
+from ncut._points import neighbor_graph, self_tuning_graph
+from ncut._progress import Progress
+
+__all__ = [
+    "Clustering",
+    "Hierarchy",
+    "NormalizedCut",
+    "Progress",
+    "Score",
+    "__version__",
+    "cluster",
+    "image_graph",
+    "neighbor_graph",
+    "score",
+    "segment",
+    "self_tuning_graph",
+]

@@ -1,0 +1,410 @@
+"""Functions for people with graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ncut import _ncut
+from ncut._graphs import Csr, adjacency, plain, symmetric_csr
+from ncut._progress import Listener, OnProgress
+from ncut._settings import RandomState, seed, threads
+
+CLUSTER_ROW = np.dtype(
+    [("label", np.int32), ("size", np.int64), ("volume", np.float64), ("association", np.float64)], align=True
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """A merge tree over the labelled nodes: first inside the clusters, then of the clusters.
+
+    Cut at the number of clusters it gives their labels back; cut lower, clusters of these clusters.
+
+    Attributes
+    ----------
+    leaves : ndarray of shape (n_leaves,)
+        The nodes that the tree is about: those with a label.
+    children : ndarray of shape (n_leaves - 1, 2)
+        What every merge joins: a number below `n_leaves` is a leaf, any other the merge made so many
+        before, as scipy and scikit-learn number them.
+    gains : ndarray of shape (n_leaves - 1,)
+        How every merge changes the objective.
+    n_nodes : int
+        Nodes of the graph.
+
+    Examples
+    --------
+    >>> import ncut, numpy as np
+    >>> ring = np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1)
+    >>> tree = ncut.cluster(ring, 3).hierarchy
+    >>> tree.children.shape
+    (5, 2)
+    >>> len(set(tree.labels(2).tolist()))
+    2
+    """
+
+    leaves: NDArray[np.int64]
+    children: NDArray[np.int64]
+    gains: NDArray[np.float64]
+    n_nodes: int
+
+    def labels(self, n_clusters: int) -> NDArray[np.int32]:
+        """The labels when the tree is cut.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters, up to the number of leaves.
+
+        Returns
+        -------
+        ndarray of shape (n_nodes,)
+            The labels, -1 for nodes that are no leaves.
+        """
+        first, second = (np.ascontiguousarray(side) for side in self.children.T)
+        return _ncut.cut_tree(self.n_nodes, self.leaves, first, second, n_clusters)
+
+    def linkage(self) -> NDArray[np.float64]:
+        """The tree as `scipy.cluster.hierarchy.dendrogram` draws it.
+
+        Returns
+        -------
+        ndarray of shape (n_leaves - 1, 4)
+            Both children, the height, which is the place of the merge in the order of all, and the number of
+            leaves below.
+        """
+        n_leaves = len(self.leaves)
+        counts = np.ones(n_leaves + len(self.children), dtype=np.int64)
+        for merge, (first, second) in enumerate(self.children):
+            counts[n_leaves + merge] = counts[first] + counts[second]
+        heights = np.arange(1, n_leaves)
+        return np.column_stack([self.children, heights, counts[n_leaves:]]).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """What `cluster` found.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n_nodes,), dtype int32
+        Cluster of every node, numbered by first appearance; -1 for nodes left out.
+    objective : float
+        ``sum_c A_c / D_c``, the weight inside each cluster over its volume: larger is better.
+    ncut : float
+        Normalized Cut, the number of clusters less the objective: smaller is better.
+    smallest_share : float
+        The smallest cluster's volume over the mean volume of the clusters.
+    clusters : structured ndarray
+        One row a cluster: ``label``, ``size``, ``volume``, ``association``. ``pandas.DataFrame(clusters)`` shows
+        it.
+    n_components : int
+        Connected components of the graph.
+    n_iter : int
+        Sweeps of coordinate descent.
+    n_moves : int
+        Moves of single nodes.
+    stop_reason : str
+        Why the work ended: "local-optimum", "small-improvement", "sweep-limit", "time-limit" or "cancelled".
+    nodes : list or None
+        The nodes' names in the order of the labels, for graphs of networkx and igraph.
+    """
+
+    labels: NDArray[np.int32]
+    objective: float
+    ncut: float
+    smallest_share: float
+    clusters: NDArray[np.void] = field(repr=False)
+    n_components: int
+    n_iter: int
+    n_moves: int
+    stop_reason: str
+    nodes: list[Any] | None = field(repr=False)
+    _csr: Csr = field(repr=False)
+    _symmetrize: str | None = field(repr=False)
+    _n_threads: int = field(repr=False)
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return len(self.clusters)
+
+    @cached_property
+    def hierarchy(self) -> Hierarchy:
+        """How the nodes and then the clusters come together; made when it is first asked for."""
+        leaves, first, second, gains = _ncut.merge_tree(
+            self._csr, self._symmetrize, self.labels, self._n_threads
+        )
+        return Hierarchy(leaves, np.column_stack([first, second]), gains, len(self.labels))
+
+    def communities(self) -> list[list[Hashable]]:
+        """The clusters as lists of nodes.
+
+        Returns
+        -------
+        list of lists
+            The nodes of each cluster, by name where they have names.
+        """
+        names = self.nodes if self.nodes is not None else range(len(self.labels))
+        communities: list[list[Hashable]] = [[] for _ in self.clusters]
+        for name, label in zip(names, self.labels.tolist(), strict=True):
+            if label >= 0:
+                communities[label].append(name)
+        return communities
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """What `score` measured.
+
+    Attributes
+    ----------
+    objective : float
+        ``sum_c A_c / D_c``: larger is better.
+    ncut : float
+        Normalized Cut, the number of clusters less the objective: smaller is better.
+    smallest_share : float
+        The smallest cluster's volume over the mean volume of the clusters.
+    clusters : structured ndarray
+        One row a cluster: ``label``, ``size``, ``volume``, ``association``.
+    accuracy : float or None
+        Share of nodes whose cluster stands for their class under the best one-to-one assignment. None without a
+        truth, or where there are too many clusters for it.
+    nmi : float or None
+        Normalized mutual information by the larger entropy, as in the paper.
+    nmi_arithmetic : float or None
+        The same by the mean of both entropies, as in scikit-learn.
+    ari : float or None
+        Adjusted Rand index.
+    """
+
+    objective: float
+    ncut: float
+    smallest_share: float
+    clusters: NDArray[np.void] = field(repr=False)
+    accuracy: float | None
+    nmi: float | None
+    nmi_arithmetic: float | None
+    ari: float | None
+
+
+def cluster(
+    graph: Any,
+    n_clusters: int,
+    *,
+    preset: str = "default",
+    min_share: float | None = None,
+    components: str = "all",
+    init: ArrayLike | None = None,
+    time_limit: float | None = None,
+    max_iter: int = 50,
+    tol: float = 1e-9,
+    symmetrize: str | None = None,
+    weight: str | None = "weight",
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+    on_progress: OnProgress | None = None,
+    verbose: bool | int = False,
+) -> Clustering:
+    """Cluster a graph by its Normalized Cut into exactly `n_clusters`.
+
+    Parameters
+    ----------
+    graph : sparse matrix or array, ndarray, networkx or igraph graph
+        A symmetric matrix of weights, none negative, or a graph. CSR (and CSC) matrices with float32 or float64
+        weights and 32-bit indices are used in place, not copied; nothing is ever modified.
+    n_clusters : int
+        Number of clusters: exactly as many come back.
+    preset : {"paper", "fast", "default", "best"}, default="default"
+        Which algorithms run. "paper" is N2HI and Fast-CD as published; "fast" one multilevel pass; "default"
+        several starts, split-merge and V-cycles; "best" the highest objective there is to find, until
+        `time_limit` or until nothing better turns up.
+    min_share : float, default=None
+        No cluster's volume falls below this share of the mean volume; 0 is plain N-Cut, which likes slivers.
+        None is 0.25, and 0 for preset "paper", which has none.
+    components : {"all", "largest"}, default="all"
+        Which part of a disconnected graph is clustered; the rest is labelled -1.
+    init : array-like of shape (n_nodes,), default=None
+        Labels to start from; -1 leaves a node to its neighbours.
+    time_limit : float, default=None
+        Seconds after which the best so far is returned.
+    max_iter : int, default=50
+        Sweeps at most of every coordinate descent.
+    tol : float, default=1e-9
+        A descent ends when a sweep changes the objective by less, relatively.
+    symmetrize : {None, "average", "max"}, default=None
+        What to do about a matrix that is not symmetric: refuse it, or take the mean or the larger of both
+        directions.
+    weight : str or None, default="weight"
+        Edge attribute that holds the weights in graphs of networkx and igraph; edges without it weigh 1, and all
+        do if None.
+    n_jobs : int, default=None
+        Threads, as scikit-learn counts them: None is 1 (or what a joblib context says), -1 all cores. The labels
+        do not depend on it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of whatever is random: ties between equals, variations. None is the same as 0: results never change
+        from run to run.
+    on_progress : callable, default=None
+        Called about twenty times a second with a `Progress`, on the calling thread. When it returns something
+        true, or raises StopIteration, the work stops and the best so far is returned.
+    verbose : bool, default=False
+        Whether to show a progress bar (by tqdm if installed, else lines on standard error).
+
+    Returns
+    -------
+    Clustering
+        Labels, objective, N-Cut, a row for each cluster, the merge tree on demand.
+
+    Raises
+    ------
+    ValueError
+        When the graph or a setting is refused; the message tells why, where and what to do.
+    KeyboardInterrupt
+        On Ctrl-C, within a second.
+
+    See Also
+    --------
+    NormalizedCut : The estimator for tables of points.
+    score : The objective of labels from anywhere.
+
+    Examples
+    --------
+    >>> import ncut
+    >>> from scipy import sparse
+    >>> weights, ends = [5.0, 0.1, 5.0], ([0, 1, 2], [1, 2, 3])
+    >>> upper = sparse.coo_array((weights, ends), shape=(4, 4))
+    >>> found = ncut.cluster(upper + upper.T, 2)
+    >>> found.labels
+    array([0, 0, 1, 1], dtype=int32)
+    >>> round(found.ncut, 6)
+    0.019802
+    """
+    matrix, nodes = adjacency(graph, weight)
+    arrays = symmetric_csr(matrix)
+    n_threads = threads(n_jobs)
+    settings = solver_settings(
+        n_clusters, preset, min_share, components, init, time_limit, max_iter, tol, random_state
+    )
+    found = solve(arrays, settings, symmetrize, n_threads, Listener(on_progress, verbose))
+    return Clustering(
+        nodes=nodes, _csr=arrays, _symmetrize=symmetrize, _n_threads=n_threads, **found
+    )
+
+
+def score(
+    graph: Any,
+    labels: ArrayLike,
+    *,
+    truth: ArrayLike | None = None,
+    symmetrize: str | None = None,
+    weight: str | None = "weight",
+) -> Score:
+    """Score labels on a graph: N-Cut, and agreement with known labels.
+
+    Parameters
+    ----------
+    graph : sparse matrix or array, ndarray, networkx or igraph graph
+        As for `cluster`.
+    labels : array-like of shape (n_nodes,)
+        Labels from 0, in any order and with gaps if you like; -1 is left out.
+    truth : array-like of shape (n_nodes,), default=None
+        Known labels to compare with; -1 is skipped.
+    symmetrize : {None, "average", "max"}, default=None
+        As for `cluster`.
+    weight : str or None, default="weight"
+        As for `cluster`.
+
+    Returns
+    -------
+    Score
+        Objective, N-Cut, a row for each cluster; with a truth accuracy, NMI and ARI.
+
+    Examples
+    --------
+    >>> import ncut, numpy as np
+    >>> ring = np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1)
+    >>> scored = ncut.score(ring, [0, 0, 0, 1, 1, 1], truth=[0, 0, 0, 1, 1, 1])
+    >>> scored.ncut, scored.accuracy
+    (0.6666666666666667, 1.0)
+    """
+    matrix, _ = adjacency(graph, weight)
+    known = None if truth is None else label_array(truth, "truth")
+    found: dict[str, Any] = dict(
+        _ncut.score(symmetric_csr(matrix), symmetrize, label_array(labels, "labels"), known)
+    )
+    return Score(**{**found, "clusters": _table(found["clusters"])})
+
+
+def solver_settings(
+    n_clusters: int,
+    preset: str,
+    min_share: float | None,
+    components: str,
+    init: ArrayLike | None,
+    time_limit: float | None,
+    max_iter: int,
+    tol: float,
+    random_state: RandomState,
+) -> dict[str, Any]:
+    """The settings as the compiled code takes them."""
+    return {
+        "n_clusters": _count(n_clusters, "n_clusters", 1),
+        "preset": str(preset),
+        "min_share": None if min_share is None else float(min_share),
+        "components": str(components),
+        "init": None if init is None else label_array(init, "init"),
+        "time_limit": None if time_limit is None else float(time_limit),
+        "max_iter": _count(max_iter, "max_iter", 0),
+        "tol": float(tol),
+        "seed": seed(random_state),
+    }
+
+
+def solve(
+    arrays: Csr, settings: dict[str, Any], symmetrize: str | None, n_threads: int, listener: Listener
+) -> dict[str, Any]:
+    """Runs the solver."""
+    try:
+        found = _ncut.cluster(arrays, settings, symmetrize, n_threads, listener.told)
+        listener.finish(found["n_iter"], found["n_moves"], found["objective"])
+    finally:
+        listener.close()
+    return {**found, "clusters": _table(found["clusters"])}
+
+
+def label_array(labels: ArrayLike, name: str) -> NDArray[np.int32]:
+    """Labels as 32-bit integers; what does not fit is refused."""
+    array = np.asarray(labels)
+    if array.ndim != 1:
+        raise ValueError(f"{name} has {array.ndim} dimensions; it must have one, a label for each node")
+    if array.dtype.kind not in "iub":
+        whole = array.dtype.kind == "f" and bool(np.all(array == np.floor(array)))
+        if not whole and array.size:
+            raise ValueError(f"{name} holds {array.dtype} values; labels are whole numbers")
+    bounds = np.iinfo(np.int32)
+    if array.size and not (bounds.min <= array.min() and array.max() <= bounds.max):
+        raise ValueError(f"{name} holds numbers beyond 32 bits; number the clusters from 0")
+    return plain(array, np.int32)
+
+
+def _count(value: Any, name: str, least: int) -> int:
+    try:
+        count = value.__index__()
+    except AttributeError:
+        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {least}") from None
+    if count < least:
+        raise ValueError(f"{name} is {count}; it must be a whole number of at least {least}")
+    return int(count)
+
+
+def _table(columns: Sequence[NDArray[Any]]) -> NDArray[np.void]:
+    table = np.empty(len(columns[0]), dtype=CLUSTER_ROW)
+    for name, column in zip(CLUSTER_ROW.names or (), columns, strict=True):
+        table[name] = column
+    return table

@@ -1,0 +1,104 @@
+from typing import Any, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncut._graphs import Csr
+from ncut._progress import Told
+
+__all__ = [
+    "__version__",
+    "cluster",
+    "cut_tree",
+    "link_new_neighbors",
+    "link_new_points",
+    "merge_tree",
+    "neighbor_graph",
+    "picture_graph",
+    "place",
+    "point_graph",
+    "resize_labels",
+    "score",
+    "settings",
+]
+
+__version__: str
+
+_Columns = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+_CsrArrays = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float64]]
+_Linked = tuple[_CsrArrays, NDArray[np.float64]]
+_Tree = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+class _Found(TypedDict):
+    labels: NDArray[np.int32]
+    objective: float
+    ncut: float
+    smallest_share: float
+    clusters: _Columns
+    n_components: int
+    n_iter: int
+    n_moves: int
+    stop_reason: str
+
+class _Scored(TypedDict):
+    objective: float
+    ncut: float
+    smallest_share: float
+    clusters: _Columns
+    accuracy: float | None
+    nmi: float | None
+    nmi_arithmetic: float | None
+    ari: float | None
+
+def cluster(
+    csr: Csr, settings: dict[str, Any], symmetrize: str | None, n_threads: int, on_progress: Told | None
+) -> _Found: ...
+def settings(preset: str) -> tuple[str, int, float, float, int]: ...
+def score(
+    csr: Csr, symmetrize: str | None, labels: NDArray[np.int32], truth: NDArray[np.int32] | None
+) -> _Scored: ...
+def merge_tree(csr: Csr, symmetrize: str | None, labels: NDArray[np.int32], n_threads: int) -> _Tree: ...
+def cut_tree(
+    n_nodes: int,
+    leaves: NDArray[np.int64],
+    first: NDArray[np.int64],
+    second: NDArray[np.int64],
+    n_clusters: int,
+) -> NDArray[np.int32]: ...
+def point_graph(
+    table: NDArray[Any], settings: dict[str, Any], n_threads: int, on_progress: Told | None
+) -> _Linked: ...
+def link_new_points(
+    new: NDArray[Any],
+    table: NDArray[Any],
+    settings: dict[str, Any],
+    lengths: NDArray[np.float64],
+    n_threads: int,
+) -> _CsrArrays: ...
+def neighbor_graph(
+    ids: NDArray[np.int64], squared: NDArray[np.float64], settings: dict[str, Any]
+) -> _Linked: ...
+def link_new_neighbors(
+    ids: NDArray[np.int64],
+    squared: NDArray[np.float64],
+    n_points: int,
+    settings: dict[str, Any],
+    lengths: NDArray[np.float64],
+) -> _CsrArrays: ...
+def place(
+    links: Csr,
+    labels: NDArray[np.int32],
+    volumes: NDArray[np.float64],
+    associations: NDArray[np.float64],
+) -> NDArray[np.int32]: ...
+def picture_graph(
+    pixels: NDArray[np.float64],
+    white: float,
+    is_whole: bool,
+    settings: dict[str, Any],
+    n_threads: int,
+    on_progress: Told | None,
+) -> tuple[_CsrArrays, tuple[int, int]]: ...
+def resize_labels(
+    labels: NDArray[np.int32], from_: tuple[int, int], to: tuple[int, int]
+) -> NDArray[np.int32]: ...

@@ -1,0 +1,178 @@
+"""From points to graphs."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ncut import _ncut
+from ncut._graphs import matrix_of, plain
+from ncut._progress import Listener, OnProgress
+from ncut._settings import RandomState, seed, threads
+
+
+class LinkedPoints(NamedTuple):
+    """A graph of points and what its weights were made with."""
+
+    matrix: Any
+    scale: NDArray[np.float64]
+
+
+def neighbor_graph(
+    X: ArrayLike,
+    n_neighbors: int = 25,
+    *,
+    affinity: str = "nearest_neighbors",
+    gamma: float | None = None,
+    mutual: bool = False,
+    method: str = "auto",
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+    on_progress: OnProgress | None = None,
+    verbose: bool | int = False,
+) -> Any:
+    """The graph of points that links each to its nearest neighbours.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        The points; float32 stays float32.
+    n_neighbors : int, default=25
+        Neighbours of each point, itself not among them; all others where there are fewer.
+    affinity : {"nearest_neighbors", "self_tuning", "rbf", "cosine"}, default="nearest_neighbors"
+        What an edge of length ``l`` weighs: 1; ``exp(-l^2 / (2 sigma_i sigma_j))`` with ``sigma_i`` the mean length
+        of the edges at ``i``; ``exp(-gamma l^2)``; the cosine of the angle, for neighbours by angle.
+    gamma : float, default=None
+        Falloff of "rbf"; None is ``1 / (2 m^2)`` with ``m`` the median length of the edges.
+    mutual : bool, default=False
+        Link two points only if each is a neighbour of the other, instead of if either is.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found: exactly while that takes seconds, approximately beyond.
+    n_jobs : int, default=None
+        Threads, as scikit-learn counts them.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the approximate search; None is always the same.
+    on_progress : callable, default=None
+        As for `cluster`; stopping raises KeyboardInterrupt, for half a graph is none.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of shape (n_points, n_points)
+        The symmetric matrix of weights.
+
+    Examples
+    --------
+    >>> import ncut
+    >>> graph = ncut.neighbor_graph([[0.0], [1.0], [10.0], [11.0]], n_neighbors=1)
+    >>> graph.toarray().astype(int).tolist()
+    [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
+    """
+    settings = point_settings(affinity, n_neighbors, gamma, mutual, method, random_state)
+    return link(table(X), settings, threads(n_jobs), Listener(on_progress, verbose)).matrix
+
+
+def self_tuning_graph(
+    X: ArrayLike,
+    n_neighbors: int = 25,
+    *,
+    method: str = "auto",
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+    on_progress: OnProgress | None = None,
+    verbose: bool | int = False,
+) -> Any:
+    """The paper's graph of points: nearest neighbours, weights tuned to the lengths around each point.
+
+    Of a point's distances to all points, itself included, the ``n_neighbors + 1`` smallest are taken and the first is
+    dropped, as the paper's code does it; among duplicates the point itself may stay, as a self-loop.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        The points; float32 stays float32.
+    n_neighbors : int, default=25
+        Neighbours of each point.
+    method : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found.
+    n_jobs : int, default=None
+        Threads, as scikit-learn counts them.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the approximate search; None is always the same.
+    on_progress : callable, default=None
+        As for `neighbor_graph`.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of shape (n_points, n_points)
+        The symmetric matrix of weights.
+
+    See Also
+    --------
+    neighbor_graph : Other weights.
+
+    Examples
+    --------
+    >>> import ncut
+    >>> from sklearn.datasets import load_iris
+    >>> ncut.self_tuning_graph(load_iris().data).shape
+    (150, 150)
+    """
+    return neighbor_graph(
+        X,
+        n_neighbors,
+        affinity="self_tuning",
+        method=method,
+        n_jobs=n_jobs,
+        random_state=random_state,
+        on_progress=on_progress,
+        verbose=verbose,
+    )
+
+
+def table(X: ArrayLike) -> NDArray[Any]:
+    """Points as rows of floats, in place where they are."""
+    if sparse.issparse(X):
+        raise ValueError("sparse points are not supported here; use NormalizedCut, or X.toarray()")
+    array = np.asarray(X)
+    if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
+        if array.dtype.kind not in "fbiuO":
+            raise ValueError(f"the points hold {array.dtype} values; they must be numbers")
+        array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"the points have {array.ndim} dimensions; they must have two, one point a row")
+    return plain(array)
+
+
+def point_settings(
+    affinity: str,
+    n_neighbors: int,
+    gamma: float | None,
+    mutual: bool,
+    method: str,
+    random_state: RandomState,
+) -> dict[str, Any]:
+    """The settings as the compiled code takes them."""
+    return {
+        "affinity": affinity,
+        "n_neighbors": int(n_neighbors),
+        "gamma": None if gamma is None else float(gamma),
+        "mutual": bool(mutual),
+        "method": method,
+        "seed": seed(random_state),
+    }
+
+
+def link(X: NDArray[Any], settings: dict[str, Any], n_threads: int, listener: Listener) -> LinkedPoints:
+    """Links points."""
+    try:
+        arrays, scale = _ncut.point_graph(X, settings, n_threads, listener.told)
+    finally:
+        listener.close()
+    return LinkedPoints(matrix_of(arrays, len(X), len(X)), scale)

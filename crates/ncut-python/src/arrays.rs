@@ -1,0 +1,180 @@
+//! numpy arrays as the library's types, in place where the types fit.
+
+use std::borrow::Cow;
+
+use ncut::neighbors::{Points, Values};
+use ncut::{Graph, Label, NodeId, Symmetrize, Weights};
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::{named, refused};
+
+/// Whole numbers of either width.
+#[derive(FromPyObject)]
+pub(crate) enum Integers<'py> {
+    Narrow(PyReadonlyArray1<'py, i32>),
+    Wide(PyReadonlyArray1<'py, i64>),
+}
+
+impl Integers<'_> {
+    fn offsets(&self) -> PyResult<Cow<'_, [u64]>> {
+        let negative = || PyValueError::new_err("indptr holds a negative number");
+        match self {
+            Self::Narrow(array) => {
+                let offset = |&offset: &i32| u64::try_from(offset).map_err(|_| negative());
+                array.as_slice()?.iter().map(offset).collect()
+            }
+            Self::Wide(array) => {
+                let offsets = array.as_slice()?;
+                if offsets.iter().any(|&offset| offset < 0) {
+                    return Err(negative());
+                }
+                Ok(bytemuck::cast_slice(offsets).into())
+            }
+        }
+    }
+
+    fn columns(&self) -> PyResult<Cow<'_, [NodeId]>> {
+        let outside =
+            |column: i64| PyValueError::new_err(format!("indices holds {column}, which is no column"));
+        match self {
+            Self::Narrow(array) => {
+                let columns = array.as_slice()?;
+                match columns.iter().find(|&&column| column < 0) {
+                    Some(&column) => Err(outside(column.into())),
+                    None => Ok(bytemuck::cast_slice(columns).into()),
+                }
+            }
+            Self::Wide(array) => {
+                let column = |&column: &i64| NodeId::try_from(column).map_err(|_| outside(column));
+                array.as_slice()?.iter().map(column).collect()
+            }
+        }
+    }
+}
+
+/// Weights of either width, or none where all are 1.
+#[derive(FromPyObject)]
+pub(crate) enum Floats<'py> {
+    F32(PyReadonlyArray1<'py, f32>),
+    F64(PyReadonlyArray1<'py, f64>),
+}
+
+impl Floats<'_> {
+    fn weights(&self) -> PyResult<Weights<'_>> {
+        Ok(match self {
+            Self::F32(array) => Weights::F32(array.as_slice()?.into()),
+            Self::F64(array) => Weights::F64(array.as_slice()?.into()),
+        })
+    }
+
+    /// In 64 bits.
+    fn wide(&self) -> PyResult<Cow<'_, [f64]>> {
+        Ok(match self {
+            Self::F32(array) => array.as_slice()?.iter().map(|&value| f64::from(value)).collect(),
+            Self::F64(array) => array.as_slice()?.into(),
+        })
+    }
+}
+
+/// The three arrays of a sparse matrix by rows.
+#[derive(FromPyObject)]
+pub(crate) struct Csr<'py> {
+    #[pyo3(item)]
+    indptr: Integers<'py>,
+    #[pyo3(item)]
+    indices: Integers<'py>,
+    #[pyo3(item)]
+    data: Floats<'py>,
+}
+
+/// Rows of a matrix that are ready to become a graph, without Python.
+pub(crate) struct Rows<'a> {
+    pub(crate) offsets: Cow<'a, [u64]>,
+    pub(crate) columns: Cow<'a, [NodeId]>,
+    weights: Weights<'a>,
+    symmetrize: Symmetrize,
+}
+
+impl Csr<'_> {
+    pub(crate) fn rows(&self, symmetrize: Option<&str>) -> PyResult<Rows<'_>> {
+        let choices = [("average", Symmetrize::Average), ("max", Symmetrize::Max)];
+        Ok(Rows {
+            offsets: self.indptr.offsets()?,
+            columns: self.indices.columns()?,
+            weights: self.data.weights()?,
+            symmetrize: symmetrize
+                .map_or(Ok(Symmetrize::Refuse), |name| named("symmetrize", name, &choices))?,
+        })
+    }
+
+    pub(crate) fn newcomers(&self, n_old: usize) -> PyResult<ncut::newcomers::Newcomers<'_>> {
+        let (offsets, columns) = (self.indptr.offsets()?, self.indices.columns()?);
+        ncut::newcomers::Newcomers::new(offsets, columns, self.data.wide()?, n_old).map_err(refused)
+    }
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn graph(self) -> ncut::Result<Graph<'a>> {
+        Graph::from_csr(self.offsets, self.columns, self.weights, self.symmetrize)
+    }
+}
+
+/// A table of points of either width.
+#[derive(FromPyObject)]
+pub(crate) enum Table<'py> {
+    F32(PyReadonlyArray2<'py, f32>),
+    F64(PyReadonlyArray2<'py, f64>),
+}
+
+impl Table<'_> {
+    pub(crate) fn points(&self) -> PyResult<Points<'_>> {
+        fn values<'a, T: Element>(array: &'a PyReadonlyArray2<'_, T>) -> PyResult<(&'a [T], usize)> {
+            Ok((array.as_slice()?, array.as_array().ncols()))
+        }
+        let (values, n_features): (Values<'_>, usize) = match self {
+            Self::F32(array) => values(array).map(|(values, n_features)| (values.into(), n_features))?,
+            Self::F64(array) => values(array).map(|(values, n_features)| (values.into(), n_features))?,
+        };
+        Points::new(values, n_features).map_err(refused)
+    }
+}
+
+/// Labels of nodes.
+pub(crate) type LabelArray<'py> = PyReadonlyArray1<'py, Label>;
+
+/// The three arrays of a sparse matrix by rows, for scipy.
+pub(crate) type CsrArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
+
+/// A graph's matrix; ones are written out.
+pub(crate) fn csr_arrays<'py>(py: Python<'py>, graph: Graph<'_>) -> PyResult<CsrArrays<'py>> {
+    let (offsets, columns, weights) = graph.into_parts();
+    let n_entries = columns.len();
+    let weights = match weights {
+        Weights::Unit => vec![1.0; n_entries],
+        Weights::F32(weights) => weights.iter().map(|&weight| f64::from(weight)).collect(),
+        Weights::F64(weights) => weights.into_owned(),
+    };
+    rows_arrays(py, &offsets, columns.into_owned(), weights)
+}
+
+/// Rows of a matrix for scipy, whose offsets are as narrow as its column numbers where they can be.
+pub(crate) fn rows_arrays<'py>(
+    py: Python<'py>,
+    offsets: &[u64],
+    columns: Vec<NodeId>,
+    weights: Vec<f64>,
+) -> PyResult<CsrArrays<'py>> {
+    if columns.iter().any(|&column| column > i32::MAX as u32) {
+        return Err(PyValueError::new_err(
+            "the graph has more nodes than scipy's 32-bit column numbers can tell apart",
+        ));
+    }
+    let columns: Vec<i32> = bytemuck::cast_vec(columns);
+    let offsets = match i32::try_from(columns.len()) {
+        Ok(_) => offsets.iter().map(|&offset| offset as i32).collect::<Vec<_>>().into_pyarray(py).into_any(),
+        Err(_) => offsets.iter().map(|&offset| offset as i64).collect::<Vec<_>>().into_pyarray(py).into_any(),
+    };
+    Ok((offsets, columns.into_pyarray(py), weights.into_pyarray(py)))
+}

@@ -1,0 +1,226 @@
+//! Graphs in, labels and scores out.
+
+use std::time::Duration;
+
+use ncut::descent::StoppingRule;
+use ncut::hierarchy::{Merge, MergeTree};
+use ncut::{Agreement, ClusterSummary, ComponentChoice, CutScore, Label, Ncut, NodeId, Preset};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::arrays::{Csr, LabelArray};
+use crate::running::run;
+use crate::{named, refused};
+
+const PRESETS: [(&str, Preset); 4] =
+    [("paper", Preset::Paper), ("fast", Preset::Fast), ("default", Preset::Default), ("best", Preset::Best)];
+const COMPONENTS: [(&str, ComponentChoice); 2] =
+    [("all", ComponentChoice::All), ("largest", ComponentChoice::Largest)];
+
+/// Clusters in columns: label, size, volume, association.
+type ClusterColumns<'py> = (
+    Bound<'py, PyArray1<Label>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
+fn columns<'py>(py: Python<'py>, clusters: &[ClusterSummary]) -> ClusterColumns<'py> {
+    (
+        clusters.iter().map(|cluster| cluster.label).collect::<Vec<_>>().into_pyarray(py),
+        clusters.iter().map(|cluster| cluster.size as i64).collect::<Vec<_>>().into_pyarray(py),
+        clusters.iter().map(|cluster| cluster.volume).collect::<Vec<_>>().into_pyarray(py),
+        clusters.iter().map(|cluster| cluster.association).collect::<Vec<_>>().into_pyarray(py),
+    )
+}
+
+/// What the solver is asked for.
+#[derive(FromPyObject)]
+pub(crate) struct Settings<'py> {
+    #[pyo3(item)]
+    n_clusters: usize,
+    #[pyo3(item)]
+    preset: String,
+    #[pyo3(item)]
+    min_share: Option<f64>,
+    #[pyo3(item)]
+    components: String,
+    #[pyo3(item)]
+    init: Option<LabelArray<'py>>,
+    #[pyo3(item)]
+    time_limit: Option<f64>,
+    #[pyo3(item)]
+    max_iter: usize,
+    #[pyo3(item)]
+    tol: f64,
+    #[pyo3(item)]
+    seed: u64,
+}
+
+impl Settings<'_> {
+    fn ncut(&self) -> PyResult<Ncut> {
+        let mut ncut = Ncut::new(self.n_clusters)
+            .preset(named("preset", &self.preset, &PRESETS)?)
+            .components(named("components", &self.components, &COMPONENTS)?)
+            .max_sweeps(self.max_iter)
+            .tolerance(self.tol)
+            .seed(self.seed);
+        if let Some(min_share) = self.min_share {
+            ncut = ncut.min_share(min_share);
+        }
+        if let Some(init) = &self.init {
+            ncut = ncut.init(init.as_slice()?.to_vec());
+        }
+        if let Some(seconds) = self.time_limit {
+            if seconds.is_nan() || seconds < 0.0 {
+                let problem = format!("time_limit is {seconds}; it must be a number of seconds, 0 or more");
+                return Err(PyValueError::new_err(problem));
+            }
+            // A limit too long for the clock is no limit.
+            ncut = Duration::try_from_secs_f64(seconds).map_or(ncut.clone(), |limit| ncut.time_limit(limit));
+        }
+        Ok(ncut)
+    }
+}
+
+/// A clustering, as a dict.
+#[derive(IntoPyObject)]
+pub(crate) struct Found<'py> {
+    labels: Bound<'py, PyArray1<Label>>,
+    objective: f64,
+    ncut: f64,
+    smallest_share: f64,
+    clusters: ClusterColumns<'py>,
+    n_components: usize,
+    n_iter: usize,
+    n_moves: u64,
+    stop_reason: &'static str,
+}
+
+/// Clusters a graph.
+#[pyfunction]
+#[pyo3(signature = (csr, settings, symmetrize, n_threads, on_progress))]
+pub(crate) fn cluster<'py>(
+    py: Python<'py>,
+    csr: Csr<'py>,
+    settings: Settings<'py>,
+    symmetrize: Option<&str>,
+    n_threads: usize,
+    on_progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Found<'py>> {
+    let ncut = settings.ncut()?;
+    let rows = csr.rows(symmetrize)?;
+    let found = run(py, n_threads, on_progress.as_ref(), move |observe| {
+        ncut.solve_observed(&rows.graph()?, observe)
+    })?;
+    Ok(Found {
+        objective: found.objective,
+        ncut: found.ncut,
+        smallest_share: found.smallest_share,
+        clusters: columns(py, &found.clusters),
+        n_components: found.n_components,
+        n_iter: found.sweeps,
+        n_moves: found.moves,
+        stop_reason: found.stop_reason.name(),
+        labels: found.labels.into_pyarray(py),
+    })
+}
+
+/// The defaults of the library, to compare those of Python with.
+#[pyfunction]
+pub(crate) fn settings(preset: &str) -> PyResult<(&'static str, usize, f64, f64, usize)> {
+    let StoppingRule { max_sweeps, tolerance } = StoppingRule::default();
+    let min_share = named("preset", preset, &PRESETS)?.min_share();
+    let n_neighbors = ncut::neighbors::PointGraph::default().n_neighbors;
+    Ok((Preset::default().name(), max_sweeps, tolerance, min_share, n_neighbors))
+}
+
+/// The scores of a labelling, as a dict; the last four with a truth only.
+#[derive(IntoPyObject)]
+pub(crate) struct Scored<'py> {
+    objective: f64,
+    ncut: f64,
+    smallest_share: f64,
+    clusters: ClusterColumns<'py>,
+    accuracy: Option<f64>,
+    nmi: Option<f64>,
+    nmi_arithmetic: Option<f64>,
+    ari: Option<f64>,
+}
+
+/// Scores labels on a graph.
+#[pyfunction]
+pub(crate) fn score<'py>(
+    py: Python<'py>,
+    csr: Csr<'py>,
+    symmetrize: Option<&str>,
+    labels: LabelArray<'py>,
+    truth: Option<LabelArray<'py>>,
+) -> PyResult<Scored<'py>> {
+    let (rows, labels) = (csr.rows(symmetrize)?, labels.as_slice()?);
+    let score = run(py, 1, None, |_| CutScore::new(&rows.graph()?, labels))?;
+    let agreement = match &truth {
+        Some(truth) => Some(Agreement::new(labels, truth.as_slice()?).map_err(refused)?),
+        None => None,
+    };
+    Ok(Scored {
+        objective: score.objective,
+        ncut: score.ncut,
+        smallest_share: score.smallest_share,
+        clusters: columns(py, &score.clusters),
+        accuracy: agreement.as_ref().and_then(|agreement| agreement.accuracy),
+        nmi: agreement.as_ref().map(|agreement| agreement.nmi),
+        nmi_arithmetic: agreement.as_ref().map(|agreement| agreement.nmi_arithmetic),
+        ari: agreement.as_ref().map(|agreement| agreement.ari),
+    })
+}
+
+/// A merge tree: leaves, both parts of every merge, gains.
+type TreeArrays<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
+/// The merge tree of a labelling.
+#[pyfunction]
+pub(crate) fn merge_tree<'py>(
+    py: Python<'py>,
+    csr: Csr<'py>,
+    symmetrize: Option<&str>,
+    labels: LabelArray<'py>,
+    n_threads: usize,
+) -> PyResult<TreeArrays<'py>> {
+    let (rows, labels) = (csr.rows(symmetrize)?, labels.as_slice()?);
+    let tree = run(py, n_threads, None, |observe| MergeTree::of(&rows.graph()?, labels, observe))?;
+    let part =
+        |of: fn(&Merge) -> u32| tree.merges().iter().map(|merge| i64::from(of(merge))).collect::<Vec<_>>();
+    Ok((
+        tree.leaves().iter().map(|&leaf| i64::from(leaf)).collect::<Vec<_>>().into_pyarray(py),
+        part(|merge| merge.first).into_pyarray(py),
+        part(|merge| merge.second).into_pyarray(py),
+        tree.merges().iter().map(|merge| merge.gain).collect::<Vec<_>>().into_pyarray(py),
+    ))
+}
+
+/// The labels of a merge tree that is cut into so many clusters.
+#[pyfunction]
+pub(crate) fn cut_tree<'py>(
+    py: Python<'py>,
+    n_nodes: usize,
+    leaves: PyReadonlyArray1<'py, i64>,
+    first: PyReadonlyArray1<'py, i64>,
+    second: PyReadonlyArray1<'py, i64>,
+    n_clusters: usize,
+) -> PyResult<Bound<'py, PyArray1<Label>>> {
+    let number = |&number: &i64| {
+        u32::try_from(number).map_err(|_| PyValueError::new_err("the tree names what is not there"))
+    };
+    let leaves: Vec<NodeId> = leaves.as_slice()?.iter().map(number).collect::<PyResult<_>>()?;
+    let merge = |(first, second)| Ok(Merge { first: number(first)?, second: number(second)?, gain: 0.0 });
+    let merges = first.as_slice()?.iter().zip(second.as_slice()?).map(merge).collect::<PyResult<_>>()?;
+    let tree = MergeTree::new(n_nodes, leaves, merges).map_err(refused)?;
+    Ok(tree.labels(n_clusters).map_err(refused)?.into_pyarray(py))
+}

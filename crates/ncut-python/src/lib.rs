@@ -1,0 +1,47 @@
+//! The compiled part of the Python package `ncut`: arrays in, arrays out. What a user sees is in `python/ncut`.
+
+// A Python function owns what it is given.
+#![allow(clippy::needless_pass_by_value)]
+
+mod arrays;
+mod clustering;
+mod image;
+mod points;
+mod running;
+
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::{PyErr, pymodule};
+
+/// Arrays in, arrays out.
+#[pymodule(gil_used = false)]
+mod _ncut {
+    #[pymodule_export]
+    use crate::clustering::{cluster, cut_tree, merge_tree, score, settings};
+    #[pymodule_export]
+    use crate::image::{picture_graph, resize_labels};
+    #[pymodule_export]
+    use crate::points::{link_new_neighbors, link_new_points, neighbor_graph, place, point_graph};
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "Python's name for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}
+
+/// A refused input as Python says it.
+fn refused(error: ncut::Error) -> PyErr {
+    match error {
+        ncut::Error::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => PyValueError::new_err(error.to_string()),
+    }
+}
+
+/// One of several names; `what` is what they name.
+fn named<T: Copy>(what: &str, name: &str, choices: &[(&str, T)]) -> Result<T, PyErr> {
+    match choices.iter().find(|choice| choice.0 == name) {
+        Some(&(_, value)) => Ok(value),
+        None => {
+            let names: Vec<String> = choices.iter().map(|choice| format!("{:?}", choice.0)).collect();
+            Err(PyValueError::new_err(format!("{what} is {name:?}; it must be one of {}", names.join(", "))))
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Points in, graphs out; where new points belong.
+
+use ncut::neighbors::{
+    Affinity, LinkedPoints, Linking, Neighbors, PointGraph, Scale, SearchMethod, weigh_new,
+};
+use ncut::{ClusterSummary, Label};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::arrays::{Csr, CsrArrays, LabelArray, Table, csr_arrays, rows_arrays};
+use crate::running::run;
+use crate::{named, refused};
+
+const METHODS: [(&str, SearchMethod); 3] = [
+    ("auto", SearchMethod::Auto),
+    ("exact", SearchMethod::Exact),
+    ("approximate", SearchMethod::Approximate),
+];
+
+/// How points become a graph.
+#[derive(FromPyObject)]
+pub(crate) struct Settings {
+    #[pyo3(item)]
+    affinity: String,
+    #[pyo3(item)]
+    n_neighbors: usize,
+    #[pyo3(item)]
+    gamma: Option<f64>,
+    #[pyo3(item)]
+    mutual: bool,
+    #[pyo3(item)]
+    method: String,
+    #[pyo3(item)]
+    seed: u64,
+}
+
+impl Settings {
+    fn point_graph(&self) -> PyResult<PointGraph> {
+        let affinities = [
+            ("self_tuning", Affinity::SelfTuning),
+            ("nearest_neighbors", Affinity::Knn),
+            ("rbf", Affinity::Rbf { gamma: self.gamma }),
+            ("cosine", Affinity::Cosine),
+        ];
+        Ok(PointGraph {
+            affinity: named("affinity", &self.affinity, &affinities)?,
+            n_neighbors: self.n_neighbors,
+            linking: if self.mutual { Linking::Mutual } else { Linking::Union },
+            method: named("method", &self.method, &METHODS)?,
+            seed: self.seed,
+        })
+    }
+}
+
+/// A graph, and the lengths or the falloff that its weights were made with (empty where there are none).
+type Linked<'py> = (CsrArrays<'py>, Bound<'py, PyArray1<f64>>);
+
+fn linked(py: Python<'_>, linked: LinkedPoints) -> PyResult<Linked<'_>> {
+    let scale = match linked.scale {
+        Scale::SelfTuning(sigma) => sigma,
+        Scale::Rbf { gamma } => vec![gamma],
+        Scale::Knn | Scale::Cosine => Vec::new(),
+    };
+    Ok((csr_arrays(py, linked.graph)?, scale.into_pyarray(py)))
+}
+
+fn scale(affinity: Affinity, lengths: &[f64]) -> Scale {
+    match affinity {
+        Affinity::SelfTuning => Scale::SelfTuning(lengths.to_vec()),
+        Affinity::Knn => Scale::Knn,
+        Affinity::Rbf { .. } => Scale::Rbf { gamma: lengths.first().copied().unwrap_or_default() },
+        Affinity::Cosine => Scale::Cosine,
+    }
+}
+
+/// The graph of points.
+#[pyfunction]
+pub(crate) fn point_graph<'py>(
+    py: Python<'py>,
+    table: Table<'py>,
+    settings: Settings,
+    n_threads: usize,
+    on_progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Linked<'py>> {
+    let (settings, points) = (settings.point_graph()?, table.points()?);
+    linked(py, run(py, n_threads, on_progress.as_ref(), |observe| settings.link(points, observe))?)
+}
+
+/// The links of new points to the nearest of those of a graph, as rows of a matrix (new x old).
+#[pyfunction]
+pub(crate) fn link_new_points<'py>(
+    py: Python<'py>,
+    new: Table<'py>,
+    table: Table<'py>,
+    settings: Settings,
+    lengths: PyReadonlyArray1<'py, f64>,
+    n_threads: usize,
+) -> PyResult<CsrArrays<'py>> {
+    let (settings, new, points) = (settings.point_graph()?, new.points()?, table.points()?);
+    let scale = scale(settings.affinity, lengths.as_slice()?);
+    let links = run(py, n_threads, None, |observe| settings.link_new(new, points, &scale, observe))?;
+    rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())
+}
+
+/// Neighbours that Python found: numbers and squared distances, one row a point.
+fn neighbors(ids: &PyReadonlyArray2<'_, i64>, squared: &PyReadonlyArray2<'_, f64>) -> PyResult<Neighbors> {
+    let id = |&id: &i64| u32::try_from(id).map_err(|_| PyValueError::new_err(format!("{id} is no point")));
+    let n_neighbors = ids.shape()[1];
+    let ids = ids.as_slice()?.iter().map(id).collect::<PyResult<_>>()?;
+    Neighbors::from_rows(n_neighbors, ids, squared.as_slice()?.to_vec()).map_err(refused)
+}
+
+/// The graph of neighbours that Python found.
+#[pyfunction]
+pub(crate) fn neighbor_graph<'py>(
+    py: Python<'py>,
+    ids: PyReadonlyArray2<'py, i64>,
+    squared: PyReadonlyArray2<'py, f64>,
+    settings: Settings,
+) -> PyResult<Linked<'py>> {
+    let (settings, neighbors) = (settings.point_graph()?, neighbors(&ids, &squared)?);
+    linked(py, py.detach(|| settings.weigh(&neighbors)).map_err(refused)?)
+}
+
+/// The links of new points whose nearest Python found, as rows of a matrix (new x old).
+#[pyfunction]
+pub(crate) fn link_new_neighbors<'py>(
+    py: Python<'py>,
+    ids: PyReadonlyArray2<'py, i64>,
+    squared: PyReadonlyArray2<'py, f64>,
+    n_points: usize,
+    settings: Settings,
+    lengths: PyReadonlyArray1<'py, f64>,
+) -> PyResult<CsrArrays<'py>> {
+    let scale = scale(settings.point_graph()?.affinity, lengths.as_slice()?);
+    let links = weigh_new(&neighbors(&ids, &squared)?, &scale, n_points).map_err(refused)?;
+    rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())
+}
+
+/// The clusters of new nodes.
+#[pyfunction]
+pub(crate) fn place<'py>(
+    py: Python<'py>,
+    links: Csr<'py>,
+    labels: LabelArray<'py>,
+    volumes: PyReadonlyArray1<'py, f64>,
+    associations: PyReadonlyArray1<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<Label>>> {
+    let labels = labels.as_slice()?;
+    let newcomers = links.newcomers(labels.len())?;
+    let sums = volumes.as_slice()?.iter().zip(associations.as_slice()?);
+    let clusters: Vec<ClusterSummary> = sums
+        .enumerate()
+        .map(|(label, (&volume, &association))| ClusterSummary {
+            label: label as Label,
+            size: 0,
+            volume,
+            association,
+        })
+        .collect();
+    let placed = py.detach(|| newcomers.place(labels, &clusters)).map_err(refused)?;
+    Ok(placed.into_pyarray(py))
+}

@@ -1,0 +1,111 @@
+//! Long work without the interpreter lock: Ctrl-C is heard, a callback is told how it goes.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use ncut::{Observer, Progress};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyStopIteration};
+use pyo3::prelude::*;
+use rayon::ThreadPoolBuilder;
+
+use crate::refused;
+
+/// Between two looks for Ctrl-C.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+/// Between two calls of a callback.
+const BETWEEN_CALLS: Duration = Duration::from_millis(50);
+
+/// What a callback is told: stage, steps done and in all, iterations, moves, objective.
+type Told = (String, u64, u64, usize, u64, Option<f64>);
+
+fn told(progress: &Progress) -> Told {
+    let &Progress { stage, done, total, sweeps, moves, objective, .. } = progress;
+    (stage.to_string(), done, total, sweeps, moves, objective)
+}
+
+/// Does `work` on `n_threads` threads of its own while this one waits for signals, which only it can receive, and calls
+/// `on_progress`, which stops the work by a true answer or `StopIteration`.
+///
+/// # Errors
+/// When the work was refused, a signal raised an exception (`KeyboardInterrupt`), or the callback did.
+pub(crate) fn run<T: Send>(
+    py: Python<'_>,
+    n_threads: usize,
+    on_progress: Option<&Bound<'_, PyAny>>,
+    work: impl FnOnce(Observer<'_>) -> ncut::Result<T> + Send,
+) -> PyResult<T> {
+    let pool = ThreadPoolBuilder::new().num_threads(n_threads.max(1)).build();
+    let pool = pool.map_err(|error| PyRuntimeError::new_err(format!("no threads to work with: {error}")))?;
+    let is_stopped = AtomicBool::new(false);
+    let (tell, mut hear) = mpsc::channel::<Told>();
+    let (reply, answer) = mpsc::channel::<()>();
+    let is_told = on_progress.is_some();
+    let mut failure: Option<PyErr> = None;
+    let result = std::thread::scope(|scope| {
+        let is_stopped = &is_stopped;
+        let worker = scope.spawn(move || {
+            let mut next_call = Instant::now();
+            let mut observe = move |progress: &Progress| {
+                if is_told && Instant::now() >= next_call {
+                    // The work waits: what the callback says counts from here on.
+                    if tell.send(told(progress)).is_ok() {
+                        let _ = answer.recv();
+                    }
+                    next_call = Instant::now() + BETWEEN_CALLS;
+                }
+                if is_stopped.load(Ordering::Relaxed) {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            };
+            pool.install(|| work(&mut observe))
+        });
+        let stop = || is_stopped.store(true, Ordering::Relaxed);
+        loop {
+            let heard = py.detach(|| {
+                let hear = &mut hear;
+                hear.recv_timeout(BETWEEN_LOOKS)
+            });
+            match heard {
+                Ok(told) => {
+                    match on_progress.map_or(Ok(false), |callback| says_stop(callback, told)) {
+                        Ok(false) => {}
+                        Ok(true) => stop(),
+                        Err(error) => {
+                            failure.get_or_insert(error);
+                            stop();
+                        }
+                    }
+                    let _ = reply.send(());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if let Err(error) = py.check_signals() {
+                failure.get_or_insert(error);
+                stop();
+            }
+        }
+        py.detach(|| worker.join())
+    });
+    let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    match (failure, result) {
+        (Some(failure), _) => Err(failure),
+        (None, Err(ncut::Error::Cancelled)) => {
+            Err(PyKeyboardInterrupt::new_err("stopped before there was a result"))
+        }
+        (None, Err(error)) => Err(refused(error)),
+        (None, Ok(found)) => Ok(found),
+    }
+}
+
+fn says_stop(callback: &Bound<'_, PyAny>, told: Told) -> PyResult<bool> {
+    match callback.call1(told) {
+        Ok(answer) => answer.is_truthy(),
+        Err(error) if error.is_instance_of::<PyStopIteration>(callback.py()) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
