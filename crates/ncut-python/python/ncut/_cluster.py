@@ -138,9 +138,7 @@ class Clustering:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """How the nodes and then the clusters come together; made when it is first asked for."""
-        leaves, first, second, gains = _ncut.merge_tree(
-            self._csr, self._symmetrize, self.labels, self._n_threads
-        )
+        leaves, first, second, gains = _ncut.merge_tree(self._csr, self._symmetrize, self.labels, self._n_threads)
         return Hierarchy(leaves, np.column_stack([first, second]), gains, len(self.labels))
 
     def communities(self) -> list[list[Hashable]]:
@@ -288,13 +286,9 @@ def cluster(
     matrix, nodes = adjacency(graph, weight)
     arrays = symmetric_csr(matrix)
     n_threads = threads(n_jobs)
-    settings = solver_settings(
-        n_clusters, preset, min_share, components, init, time_limit, max_iter, tol, random_state
-    )
+    settings = solver_settings(n_clusters, preset, min_share, components, init, time_limit, max_iter, tol, random_state)
     found = solve(arrays, settings, symmetrize, n_threads, Listener(on_progress, verbose))
-    return Clustering(
-        nodes=nodes, _csr=arrays, _symmetrize=symmetrize, _n_threads=n_threads, **found
-    )
+    return Clustering(nodes=nodes, _csr=arrays, _symmetrize=symmetrize, _n_threads=n_threads, **found)
 
 
 def score(
@@ -335,9 +329,7 @@ def score(
     """
     matrix, _ = adjacency(graph, weight)
     known = None if truth is None else label_array(truth, "truth")
-    found: dict[str, Any] = dict(
-        _ncut.score(symmetric_csr(matrix), symmetrize, label_array(labels, "labels"), known)
-    )
+    found: dict[str, Any] = dict(_ncut.score(symmetric_csr(matrix), symmetrize, label_array(labels, "labels"), known))
     return Score(**{**found, "clusters": _table(found["clusters"])})
 
 

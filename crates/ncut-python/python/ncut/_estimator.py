@@ -227,7 +227,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             found = solve(symmetric_csr(matrix), settings, None, n_threads, listener)
         except ValueError as error:
             # scikit-learn has words of its own for this.
-            if matrix is X and X.min() < 0:
+            if matrix is X and _least(X) < 0:
                 raise ValueError(f"Negative values in data passed to NormalizedCut: {error}") from None
             raise
         self.affinity_matrix_ = matrix
@@ -281,12 +281,8 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._fit_X = X
         if callable(self.affinity):
             return pairwise_kernels(X, metric=self.affinity)
-        self._settings = point_settings(
-            self.affinity, self.n_neighbors, self.gamma, False, "auto", random_state
-        )
-        linked = (
-            self._link_sparse(X) if sparse.issparse(X) else link(plain(X), self._settings, n_threads, listener)
-        )
+        self._settings = point_settings(self.affinity, self.n_neighbors, self.gamma, False, "auto", random_state)
+        linked = self._link_sparse(X) if sparse.issparse(X) else link(plain(X), self._settings, n_threads, listener)
         self._lengths = linked.scale
         return linked.matrix
 
@@ -342,6 +338,12 @@ def _square(X: Any) -> Any:
     return X
 
 
+def _least(X: Any) -> float:
+    # Not `X.min()`: scipy's tidies a sparse matrix in place.
+    values = X.data if sparse.issparse(X) else X
+    return float(values.min()) if values.size else 0.0
+
+
 def _nearest(distances: Any, n_neighbors: int) -> Any:
     """Ones for the `n_neighbors` smallest distances of each row, of equals those that are stored first."""
     n_rows, n_columns = distances.shape
@@ -351,7 +353,7 @@ def _nearest(distances: Any, n_neighbors: int) -> Any:
         fewest = int(counts.min())
     else:
         fewest = n_columns
-    if distances.min() < 0:
+    if _least(distances) < 0:
         raise ValueError("Negative values in data passed to NormalizedCut: distances must not be negative")
     if fewest < n_neighbors:
         raise ValueError(

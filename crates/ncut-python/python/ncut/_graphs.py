@@ -104,9 +104,7 @@ def _from_networkx(networkx: Any, graph: Any, weight: str | None) -> tuple[Any, 
     if not nodes:
         raise ValueError("the graph has no nodes")
     try:
-        matrix = networkx.to_scipy_sparse_array(
-            graph, nodelist=nodes, weight=weight, dtype=np.float64, format="csr"
-        )
+        matrix = networkx.to_scipy_sparse_array(graph, nodelist=nodes, weight=weight, dtype=np.float64, format="csr")
     except (TypeError, ValueError) as error:
         raise ValueError(f"the edges' attribute {weight!r} is no weight everywhere: {error}") from None
     return matrix, nodes

@@ -148,9 +148,7 @@ def segment(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     n_threads = threads(n_jobs)
-    solving = solver_settings(
-        n_clusters, preset, min_share, "all", None, time_limit, max_iter, tol, random_state
-    )
+    solving = solver_settings(n_clusters, preset, min_share, "all", None, time_limit, max_iter, tol, random_state)
     listener = Listener(on_progress, verbose)
     settings = _settings(links, blur, scale, beta, epsilon, radius, sigma_value, sigma_distance)
     matrix, size, scaled = _graph(image, settings, n_threads, listener)
@@ -197,9 +195,7 @@ def _pixels(image: NDArray[Any]) -> tuple[NDArray[np.float64], float, bool]:
     """The picture as (height, width, 1 or 3) floats, the value of white, and whether all are whole numbers."""
     if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (1, 3, 4)):
         shape = " x ".join(str(length) for length in image.shape)
-        raise ValueError(
-            f"the image is {shape}; it must be height x width, or height x width x 1, 3 or 4 channels"
-        )
+        raise ValueError(f"the image is {shape}; it must be height x width, or height x width x 1, 3 or 4 channels")
     if image.dtype.kind not in "fbiu":
         raise ValueError(f"the image holds {image.dtype} values; they must be numbers")
     is_whole = image.dtype in (np.uint8, np.uint16)

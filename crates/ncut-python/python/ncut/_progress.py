@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -61,10 +62,8 @@ class Listener:
     def finish(self, n_iter: int, n_moves: int, objective: float) -> None:
         """Tells of the end."""
         if self._on_progress:
-            try:
+            with contextlib.suppress(StopIteration):
                 self._on_progress(Progress("done", 1, 1, n_iter, n_moves, objective))
-            except StopIteration:
-                pass
         if self._bar:
             self._bar.close(f"objective {objective:.6g} after {n_iter} sweeps and {n_moves} moves")
 
@@ -73,9 +72,7 @@ class Listener:
         if self._bar:
             self._bar.close()
 
-    def _tell(
-        self, stage: str, done: int, total: int, n_iter: int, n_moves: int, objective: float | None
-    ) -> object:
+    def _tell(self, stage: str, done: int, total: int, n_iter: int, n_moves: int, objective: float | None) -> object:
         progress = Progress(stage, done, total, n_iter, n_moves, objective)
         if self._bar:
             self._bar.show(progress)

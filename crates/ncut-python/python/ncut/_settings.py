@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numbers
-from typing import Union
 
 import numpy as np
 from joblib import effective_n_jobs
 
-RandomState = Union[int, np.random.RandomState, np.random.Generator, None]
+RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
 def threads(n_jobs: int | None) -> int:
@@ -28,6 +27,4 @@ def seed(random_state: RandomState) -> int:
         return int(random_state.integers(2**31))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
-    raise ValueError(
-        f"random_state is {random_state!r}; it must be None, an int, or a numpy RandomState or Generator"
-    )
+    raise ValueError(f"random_state is {random_state!r}; it must be None, an int, or a numpy RandomState or Generator")
