@@ -67,6 +67,7 @@ impl Default for NeighborSearch {
 /// The nearest neighbours of all points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbors {
+    n_points: usize,
     n_neighbors: usize,
     ids: Vec<NodeId>,
     squared: Vec<f64>,
@@ -75,7 +76,8 @@ pub struct Neighbors {
 impl Neighbors {
     /// `n_neighbors` of those found for each point, the first `n_dropped` left out.
     fn new(found: Vec<exact::Nearest>, n_neighbors: usize, n_dropped: usize) -> Self {
-        let n_ids = found.len() * n_neighbors;
+        let n_points = found.len();
+        let n_ids = n_points * n_neighbors;
         let (mut ids, mut squared) = (Vec::with_capacity(n_ids), Vec::with_capacity(n_ids));
         for nearest in found {
             for (distance, id) in nearest.into_iter().skip(n_dropped) {
@@ -83,7 +85,7 @@ impl Neighbors {
                 squared.push(distance);
             }
         }
-        Self { n_neighbors, ids, squared }
+        Self { n_points, n_neighbors, ids, squared }
     }
 
     /// Neighbours that were found elsewhere: `n_neighbors` of each point, nearest first, one row after the other.
@@ -101,12 +103,12 @@ impl Neighbors {
         if let Some(distance) = squared.iter().find(|&&distance| !(0.0..f64::INFINITY).contains(&distance)) {
             return Err(Error::shape(format!("a squared distance is {distance}")));
         }
-        Ok(Self { n_neighbors, ids, squared })
+        Ok(Self { n_points: ids.len() / n_neighbors, n_neighbors, ids, squared })
     }
 
     /// Number of points.
     pub fn n_points(&self) -> usize {
-        self.ids.len().checked_div(self.n_neighbors).unwrap_or(0)
+        self.n_points
     }
 
     /// Neighbours of each point.
