@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ncut::{Observer, Progress};
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyStopIteration};
+use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
 
@@ -95,7 +95,7 @@ pub(crate) fn run<T: Send>(
     match (failure, result) {
         (Some(failure), _) => Err(failure),
         (None, Err(ncut::Error::Cancelled)) => {
-            Err(PyKeyboardInterrupt::new_err("stopped before there was a result"))
+            Err(PyRuntimeError::new_err("stopped before there was a result"))
         }
         (None, Err(error)) => Err(refused(error)),
         (None, Ok(found)) => Ok(found),

@@ -28,7 +28,7 @@ def test_what_a_clustering_holds():
     assert PLAIN.clusters["volume"] == pytest.approx(volumes)
     densities = PLAIN.clusters["association"] / PLAIN.clusters["volume"]
     assert densities.sum() == pytest.approx(PLAIN.objective)
-    assert "objective=" in repr(PLAIN) and "_csr" not in repr(PLAIN)
+    assert repr(PLAIN).startswith("<Clustering: 200 nodes in 5 clusters, objective=")
     assert [len(nodes) for nodes in PLAIN.communities()] == PLAIN.clusters["size"].tolist()
     again = pickle.loads(pickle.dumps(PLAIN))
     assert np.array_equal(again.labels, PLAIN.labels)
@@ -122,6 +122,8 @@ def test_networkx():
     worded.add_edge(0, 1, weight="strong")
     with pytest.raises(ValueError, match="attribute 'weight' is no weight everywhere"):
         ncut.cluster(worded, 1)
+    with pytest.raises(ValueError, match="no edge has the attribute 'wieght'"):
+        ncut.cluster(karate, 2, weight="wieght")
 
 
 def test_igraph():
@@ -152,6 +154,9 @@ def test_scores_agree_with_others():
     assert scored.nmi_arithmetic == pytest.approx(normalized_mutual_info_score(TRUTH, labels))
     assert 0.2 < scored.accuracy < 0.5
     assert ncut.score(GRAPH, labels).accuracy is None
+    names = np.array(["a", "b", "c", "d", "e"])[TRUTH]
+    assert ncut.score(GRAPH, labels, truth=names).ari == scored.ari
+    assert ncut.score(GRAPH, PLAIN).objective == PLAIN.objective
     assert ncut.score(GRAPH, 10 * labels + 3).objective == scored.objective
 
 
@@ -167,13 +172,15 @@ def test_the_hierarchy():
     assert len(dendrogram(tree.linkage(), no_plot=True)["leaves"]) == 200
     with pytest.raises(ValueError, match="201 clusters were asked of 200 leaves"):
         tree.labels(201)
+    with pytest.raises(ValueError, match="n_clusters is -1"):
+        tree.labels(-1)
     assert pickle.loads(pickle.dumps(tree)).children.shape == (199, 2)
 
 
 @pytest.mark.parametrize(
     ("graph", "k", "settings", "message"),
     [
-        (GRAPH, 0, {}, "n_clusters is 0; it must be a whole number of at least 1"),
+        (GRAPH, 0, {}, "n_clusters is 0; it must be a whole number from 1"),
         (GRAPH, 2.5, {}, "n_clusters is 2.5"),
         (GRAPH, 201, {}, "201 clusters were asked of 200 nodes; .* at most 200"),
         (GRAPH[:, :7], 2, {}, "the matrix is 200 x 7; that of a graph is square"),
@@ -186,9 +193,16 @@ def test_the_hierarchy():
         (GRAPH, 2, {"init": [0, 1]}, "2 starting labels were given for 200 nodes"),
         (GRAPH, 2, {"init": np.full(200, 0.5)}, "init holds float64 values; labels are whole numbers"),
         (GRAPH, 2, {"init": np.full(200, 2**40)}, "init holds numbers beyond 32 bits"),
-        (GRAPH, 2, {"random_state": -1}, "a seed must not be negative"),
+        (GRAPH, 2, {"random_state": -1}, "random_state is -1; it must be a whole number from 0"),
         (GRAPH, 2, {"random_state": "luck"}, "random_state is 'luck'"),
         (GRAPH, 2, {"n_jobs": 0}, "n_jobs == 0"),
+        (GRAPH, 2, {"n_jobs": 1.5}, "n_jobs is 1.5"),
+        (GRAPH, 2**70, {}, "n_clusters is 1180591620717411303424"),
+        (GRAPH, 2, {"random_state": 2**80}, "random_state is 1208925819614629174706176"),
+        (GRAPH, 2, {"min_share": "some"}, "min_share is 'some'; it must be a number"),
+        (GRAPH, 2, {"symmetrize": True}, "symmetrize is True; it must be a string"),
+        (GRAPH, 2, {"preset": None}, "preset is None"),
+        (GRAPH, 2, {"on_progress": 5}, "on_progress is 5; it must be something to call"),
         (-GRAPH, 2, {}, "weights must not be negative"),
         (GRAPH * np.inf, 2, {}, "weights must be finite"),
         (GRAPH * np.nan, 2, {}, "weights must be finite"),
@@ -241,6 +255,8 @@ def test_graphs_of_points():
     assert abs(links - ncut.neighbor_graph(np.asfortranarray(X), 10)).nnz == 0
     for wrong, message in (
         ((X[0],), "have 1 dimensions"),
+        ((X[:0],), "there are 0 points with 4 features"),
+        ((X, 1.7), "n_neighbors is 1.7"),
         ((X * np.nan,), "row 0, column 0 is NaN"),
         ((X, 0), "n_neighbors is 0"),
         ((sparse.csr_array(X),), "sparse points"),

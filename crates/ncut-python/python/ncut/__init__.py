@@ -16,12 +16,16 @@ For graphs there are functions:
 array([0, 0, 1, 1], dtype=int32)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from ncut._cluster import Clustering, Hierarchy, Score, cluster, score
-from ncut._estimator import NormalizedCut
 from ncut._images import image_graph, segment
 from ncut._ncut import __version__
 from ncut._points import neighbor_graph, self_tuning_graph
 from ncut._progress import Progress
+
+if TYPE_CHECKING:
+    from ncut._estimator import NormalizedCut
 
 __all__ = [
     "Clustering",
@@ -37,3 +41,12 @@ __all__ = [
     "segment",
     "self_tuning_graph",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Only who asks for the estimator waits for scikit-learn.
+    if name == "NormalizedCut":
+        from ncut._estimator import NormalizedCut
+
+        return NormalizedCut
+    raise AttributeError(f"module 'ncut' has no attribute {name!r}")

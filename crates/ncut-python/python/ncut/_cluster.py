@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from ncut import _ncut
 from ncut._graphs import Csr, adjacency, plain, symmetric_csr
 from ncut._progress import Listener, OnProgress
-from ncut._settings import RandomState, seed, threads
+from ncut._settings import RandomState, choice, count, real, seed, threads
 
 CLUSTER_ROW = np.dtype(
     [("label", np.int32), ("size", np.int64), ("volume", np.float64), ("association", np.float64)], align=True
 )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
     """A merge tree over the labelled nodes: first inside the clusters, then of the clusters.
 
@@ -54,6 +54,9 @@ class Hierarchy:
     gains: NDArray[np.float64]
     n_nodes: int
 
+    def __repr__(self) -> str:
+        return f"<Hierarchy: {len(self.children)} merges of {len(self.leaves)} nodes>"
+
     def labels(self, n_clusters: int) -> NDArray[np.int32]:
         """The labels when the tree is cut.
 
@@ -68,6 +71,7 @@ class Hierarchy:
             The labels, -1 for nodes that are no leaves.
         """
         first, second = (np.ascontiguousarray(side) for side in self.children.T)
+        n_clusters = count(n_clusters, "n_clusters", 1)
         return _ncut.cut_tree(self.n_nodes, self.leaves, first, second, n_clusters)
 
     def linkage(self) -> NDArray[np.float64]:
@@ -87,7 +91,7 @@ class Hierarchy:
         return np.column_stack([self.children, heights, counts[n_leaves:]]).astype(np.float64)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Clustering:
     """What `cluster` found.
 
@@ -120,15 +124,21 @@ class Clustering:
     objective: float
     ncut: float
     smallest_share: float
-    clusters: NDArray[np.void] = field(repr=False)
+    clusters: NDArray[np.void]
     n_components: int
     n_iter: int
     n_moves: int
     stop_reason: str
-    nodes: list[Any] | None = field(repr=False)
-    _csr: Csr = field(repr=False)
-    _symmetrize: str | None = field(repr=False)
-    _n_threads: int = field(repr=False)
+    nodes: list[Any] | None
+    _csr: Csr
+    _symmetrize: str | None
+    _n_threads: int
+
+    def __repr__(self) -> str:
+        return (
+            f"<Clustering: {len(self.labels)} nodes in {self.n_clusters} clusters, objective={self.objective:.6g}, "
+            f"ncut={self.ncut:.6g}, stop_reason={self.stop_reason!r}>"
+        )
 
     @property
     def n_clusters(self) -> int:
@@ -284,6 +294,7 @@ def cluster(
     0.019802
     """
     matrix, nodes = adjacency(graph, weight)
+    symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
     arrays = symmetric_csr(matrix)
     n_threads = threads(n_jobs)
     settings = solver_settings(n_clusters, preset, min_share, components, init, time_limit, max_iter, tol, random_state)
@@ -293,7 +304,7 @@ def cluster(
 
 def score(
     graph: Any,
-    labels: ArrayLike,
+    labels: ArrayLike | Clustering,
     *,
     truth: ArrayLike | None = None,
     symmetrize: str | None = None,
@@ -305,10 +316,10 @@ def score(
     ----------
     graph : sparse matrix or array, ndarray, networkx or igraph graph
         As for `cluster`.
-    labels : array-like of shape (n_nodes,)
+    labels : array-like of shape (n_nodes,) or Clustering
         Labels from 0, in any order and with gaps if you like; -1 is left out.
     truth : array-like of shape (n_nodes,), default=None
-        Known labels to compare with; -1 is skipped.
+        Known labels to compare with, numbers or names; -1 is skipped.
     symmetrize : {None, "average", "max"}, default=None
         As for `cluster`.
     weight : str or None, default="weight"
@@ -328,7 +339,9 @@ def score(
     (0.6666666666666667, 1.0)
     """
     matrix, _ = adjacency(graph, weight)
-    known = None if truth is None else label_array(truth, "truth")
+    known = None if truth is None else label_array(_numbered(truth), "truth")
+    if isinstance(labels, Clustering):
+        labels = labels.labels
     found: dict[str, Any] = dict(_ncut.score(symmetric_csr(matrix), symmetrize, label_array(labels, "labels"), known))
     return Score(**{**found, "clusters": _table(found["clusters"])})
 
@@ -346,14 +359,14 @@ def solver_settings(
 ) -> dict[str, Any]:
     """The settings as the compiled code takes them."""
     return {
-        "n_clusters": _count(n_clusters, "n_clusters", 1),
-        "preset": str(preset),
-        "min_share": None if min_share is None else float(min_share),
-        "components": str(components),
+        "n_clusters": count(n_clusters, "n_clusters", 1),
+        "preset": choice(preset, "preset"),
+        "min_share": None if min_share is None else real(min_share, "min_share"),
+        "components": choice(components, "components"),
         "init": None if init is None else label_array(init, "init"),
-        "time_limit": None if time_limit is None else float(time_limit),
-        "max_iter": _count(max_iter, "max_iter", 0),
-        "tol": float(tol),
+        "time_limit": None if time_limit is None else real(time_limit, "time_limit"),
+        "max_iter": count(max_iter, "max_iter", 0),
+        "tol": real(tol, "tol"),
         "seed": seed(random_state),
     }
 
@@ -385,14 +398,12 @@ def label_array(labels: ArrayLike, name: str) -> NDArray[np.int32]:
     return plain(array, np.int32)
 
 
-def _count(value: Any, name: str, least: int) -> int:
-    try:
-        count = value.__index__()
-    except AttributeError:
-        raise ValueError(f"{name} is {value!r}; it must be a whole number of at least {least}") from None
-    if count < least:
-        raise ValueError(f"{name} is {count}; it must be a whole number of at least {least}")
-    return int(count)
+def _numbered(names: ArrayLike) -> NDArray[Any]:
+    """Classes by number, where they have names."""
+    array = np.asarray(names)
+    if array.ndim == 1 and array.dtype.kind in "USO":
+        return np.unique(array.astype(str), return_inverse=True)[1].reshape(-1)
+    return array
 
 
 def _table(columns: Sequence[NDArray[Any]]) -> NDArray[np.void]:

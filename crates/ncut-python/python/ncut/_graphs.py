@@ -103,6 +103,8 @@ def _from_networkx(networkx: Any, graph: Any, weight: str | None) -> tuple[Any, 
     nodes = list(graph)
     if not nodes:
         raise ValueError("the graph has no nodes")
+    if weight not in (None, "weight") and not any(weight in data for _, _, data in graph.edges(data=True)):
+        raise ValueError(f"no edge has the attribute {weight!r}; weight=None counts every edge as 1")
     try:
         matrix = networkx.to_scipy_sparse_array(graph, nodelist=nodes, weight=weight, dtype=np.float64, format="csr")
     except (TypeError, ValueError) as error:
@@ -121,6 +123,8 @@ def _from_igraph(graph: Any, weight: str | None) -> tuple[Any, list[Any]]:
             weights = np.asarray(graph.es[weight], dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise ValueError(f"the edges' attribute {weight!r} is no weight everywhere: {error}") from None
+    elif weight not in (None, "weight"):
+        raise ValueError(f"no edge has the attribute {weight!r}; weight=None counts every edge as 1")
     else:
         weights = np.ones(len(ends))
     if not graph.is_directed():

@@ -11,7 +11,7 @@ from ncut import _ncut
 from ncut._cluster import solve, solver_settings
 from ncut._graphs import matrix_of, plain, symmetric_csr
 from ncut._progress import Listener, OnProgress
-from ncut._settings import RandomState, threads
+from ncut._settings import RandomState, choice, real, threads
 
 
 def image_graph(
@@ -131,7 +131,7 @@ def segment(
     random_state : int, RandomState, Generator or None, default=None
         Seed of whatever is random; None is always the same.
     on_progress : callable, default=None
-        Told how it goes; a true answer stops and keeps the best so far.
+        Told how it goes; a true answer stops and keeps the best so far, once the graph is there (RuntimeError before).
     verbose : bool, default=False
         Whether to show a progress bar.
 
@@ -167,14 +167,14 @@ def _settings(
     sigma_distance: float,
 ) -> dict[str, Any]:
     return {
-        "links": links,
-        "blur": float(blur),
-        "scale": float(scale),
-        "beta": float(beta),
-        "epsilon": float(epsilon),
-        "radius": float(radius),
-        "sigma_value": float(sigma_value),
-        "sigma_distance": float(sigma_distance),
+        "links": choice(links, "links"),
+        "blur": real(blur, "blur"),
+        "scale": real(scale, "scale"),
+        "beta": real(beta, "beta"),
+        "epsilon": real(epsilon, "epsilon"),
+        "radius": real(radius, "radius"),
+        "sigma_value": real(sigma_value, "sigma_value"),
+        "sigma_distance": real(sigma_distance, "sigma_distance"),
     }
 
 
@@ -193,11 +193,11 @@ def _graph(
 
 def _pixels(image: NDArray[Any]) -> tuple[NDArray[np.float64], float, bool]:
     """The picture as (height, width, 1 or 3) floats, the value of white, and whether all are whole numbers."""
+    if image.dtype.kind not in "fbiu":
+        raise ValueError(f"the image holds {image.dtype} values; it must be an array of numbers")
     if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (1, 3, 4)):
         shape = " x ".join(str(length) for length in image.shape)
         raise ValueError(f"the image is {shape}; it must be height x width, or height x width x 1, 3 or 4 channels")
-    if image.dtype.kind not in "fbiu":
-        raise ValueError(f"the image holds {image.dtype} values; they must be numbers")
     is_whole = image.dtype in (np.uint8, np.uint16)
     white = float(np.iinfo(image.dtype).max) if is_whole else 1.0
     if image.dtype.kind in "iu" and not is_whole:

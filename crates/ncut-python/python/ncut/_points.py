@@ -11,7 +11,7 @@ from scipy import sparse
 from ncut import _ncut
 from ncut._graphs import matrix_of, plain
 from ncut._progress import Listener, OnProgress
-from ncut._settings import RandomState, seed, threads
+from ncut._settings import RandomState, choice, count, real, seed, threads
 
 
 class LinkedPoints(NamedTuple):
@@ -56,7 +56,7 @@ def neighbor_graph(
     random_state : int, RandomState, Generator or None, default=None
         Seed of the approximate search; None is always the same.
     on_progress : callable, default=None
-        As for `cluster`; stopping raises KeyboardInterrupt, for half a graph is none.
+        As for `cluster`; stopping raises RuntimeError, for half a graph is none.
     verbose : bool, default=False
         Whether to show a progress bar.
 
@@ -147,6 +147,10 @@ def table(X: ArrayLike) -> NDArray[Any]:
         array = array.astype(np.float32 if array.dtype == np.float16 else np.float64)
     if array.ndim != 2:
         raise ValueError(f"the points have {array.ndim} dimensions; they must have two, one point a row")
+    if not array.size:
+        raise ValueError(
+            f"there are {array.shape[0]} points with {array.shape[1]} features; at least one of each is needed"
+        )
     return plain(array)
 
 
@@ -160,11 +164,11 @@ def point_settings(
 ) -> dict[str, Any]:
     """The settings as the compiled code takes them."""
     return {
-        "affinity": affinity,
-        "n_neighbors": int(n_neighbors),
-        "gamma": None if gamma is None else float(gamma),
+        "affinity": choice(affinity, "affinity"),
+        "n_neighbors": count(n_neighbors, "n_neighbors", 1),
+        "gamma": None if gamma is None else real(gamma, "gamma"),
         "mutual": bool(mutual),
-        "method": method,
+        "method": choice(method, "method"),
         "seed": seed(random_state),
     }
 

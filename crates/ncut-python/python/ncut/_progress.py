@@ -49,6 +49,8 @@ class Listener:
     """The callback and the bar of one piece of work."""
 
     def __init__(self, on_progress: OnProgress | None, verbose: bool | int) -> None:
+        if on_progress is not None and not callable(on_progress):
+            raise ValueError(f"on_progress is {on_progress!r}; it must be something to call")
         self._on_progress = on_progress
         self._bar: _Bar | _Lines | None = None
         if verbose:

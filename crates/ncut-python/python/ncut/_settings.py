@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import numbers
+from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
 def threads(n_jobs: int | None) -> int:
-    """Threads for `n_jobs` as scikit-learn means it: None is 1, or what a joblib context says; -1 is all."""
-    return int(effective_n_jobs(n_jobs))
+    """Threads for `n_jobs` as scikit-learn means it: None is 1, or what a joblib context says; -1 is all.
+
+    More threads than cores would only be in each other's way.
+    """
+    if n_jobs is not None:
+        whole(n_jobs, "n_jobs")
+    return min(int(effective_n_jobs(n_jobs)), int(cpu_count()))
 
 
 def seed(random_state: RandomState) -> int:
@@ -20,11 +26,39 @@ def seed(random_state: RandomState) -> int:
     if random_state is None:
         return 0
     if isinstance(random_state, numbers.Integral):
-        if random_state < 0:
-            raise ValueError(f"random_state is {random_state}; a seed must not be negative")
-        return int(random_state)
+        return count(random_state, "random_state", 0, 2**64 - 1)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31 - 1))
     raise ValueError(f"random_state is {random_state!r}; it must be None, an int, or a numpy RandomState or Generator")
+
+
+def whole(value: Any, name: str) -> int:
+    """A whole number of whatever type."""
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        raise ValueError(f"{name} is {value!r}; it must be a whole number") from None
+
+
+def count(value: Any, name: str, least: int, most: int = 2**31 - 1) -> int:
+    """A whole number within bounds."""
+    number = whole(value, name)
+    if not least <= number <= most:
+        raise ValueError(f"{name} is {number}; it must be a whole number from {least} to {most}")
+    return number
+
+
+def real(value: Any, name: str) -> float:
+    """A number; its bounds are for the library to check."""
+    if isinstance(value, numbers.Real | np.floating | np.integer):
+        return float(value)
+    raise ValueError(f"{name} is {value!r}; it must be a number")
+
+
+def choice(value: Any, name: str) -> str:
+    """One of several names, which the library knows."""
+    if isinstance(value, str):
+        return value
+    raise ValueError(f"{name} is {value!r}; it must be a string")
