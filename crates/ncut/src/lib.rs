@@ -36,6 +36,7 @@ pub mod descent;
 pub mod hierarchy;
 pub mod neighbors;
 pub mod image;
+pub mod spectral;
 pub mod synthetic;
 pub mod io;
 mod start;

@@ -22,6 +22,8 @@ pub enum Stage {
     Descent,
     /// Merging nodes into fewer and fewer; the steps are nodes.
     Coarsening,
+    /// Computing eigenvectors; the steps are pairs.
+    Spectrum,
     /// Looking for better clusters than a descent finds; the steps are attempts.
     Search,
 }
@@ -35,6 +37,7 @@ impl fmt::Display for Stage {
             Self::Hierarchy => "first-neighbour hierarchy",
             Self::Descent => "coordinate descent",
             Self::Coarsening => "coarsening",
+            Self::Spectrum => "computing the spectrum",
             Self::Search => "searching",
         })
     }

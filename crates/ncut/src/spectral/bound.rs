@@ -1,0 +1,116 @@
+//! How good a clustering can be at most.
+
+use super::inertia::Plan;
+use super::{Spectrum, SpectrumSettings};
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::progress::Observer;
+
+/// What no clustering of a graph can exceed: the sum of the k largest eigenvalues of `D^-1/2 A D^-1/2`.
+///
+/// For every division into k clusters the objective is the trace of `Q^T S Q` for some orthonormal `Q` of k columns, and
+/// that is at most the sum of the k largest eigenvalues (Ky Fan).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UpperBound {
+    /// The bound, residuals included.
+    pub value: f64,
+    /// How sure it is.
+    pub status: BoundStatus,
+}
+
+/// How sure a bound is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BoundStatus {
+    /// No eigenvalue can have been missed: all were computed, or a factorisation counted them.
+    Verified,
+    /// The eigenvalues found have converged, but that there are no others among the largest was not confirmed.
+    Estimated,
+}
+
+impl BoundStatus {
+    /// The name used in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Estimated => "estimated",
+        }
+    }
+}
+
+impl UpperBound {
+    /// The bound for `n_clusters`.
+    ///
+    /// # Errors
+    /// When there are fewer nodes than clusters, no cluster is asked for, or `observe` says stop before the eigenvalues
+    /// have converged.
+    ///
+    /// ```
+    /// use ncut::{Graph, Ncut, spectral::UpperBound};
+    /// let graph = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
+    /// let bound = UpperBound::of(&graph, 2, &Default::default(), &mut ncut::unobserved)?;
+    /// assert!(bound.value >= Ncut::new(2).solve(&graph)?.objective && bound.value < 1.9903);
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    pub fn of(
+        graph: &Graph<'_>,
+        n_clusters: usize,
+        settings: &SpectrumSettings,
+        observe: Observer<'_>,
+    ) -> Result<Self> {
+        let spectrum = Spectrum::of(graph, n_clusters, settings, observe)?;
+        if !spectrum.is_converged {
+            return Err(Error::Cancelled);
+        }
+        Self::from_spectrum(graph, &spectrum)
+    }
+
+    /// The bound for as many clusters as `spectrum`, which is that of `graph`, has pairs.
+    ///
+    /// # Errors
+    /// When the graph is not that of the spectrum.
+    pub fn from_spectrum(graph: &Graph<'_>, spectrum: &Spectrum) -> Result<Self> {
+        let k = spectrum.count();
+        let most: f64 =
+            spectrum.values.iter().zip(&spectrum.residuals).map(|(value, residual)| value + residual).sum();
+        let bound = |value: f64, status| Ok(Self { value: value.min(k as f64), status });
+        if spectrum.is_complete || spectrum.values.last().is_none_or(|&last| last == 1.0) {
+            return bound(most, BoundStatus::Verified);
+        }
+        match confirmed(graph, spectrum)? {
+            Some(value) => bound(value.max(most), BoundStatus::Verified),
+            None => bound(most, BoundStatus::Estimated),
+        }
+    }
+}
+
+/// The bound when a factorisation says how many eigenvalues there are above the last one found.
+fn confirmed(graph: &Graph<'_>, spectrum: &Spectrum) -> Result<Option<f64>> {
+    // How close to the last value is tried; where rounding is larger than that, once more beyond it.
+    const MARGINS: [f64; 3] = [1e-10, 1e-9, 1e-8];
+    let k = spectrum.count();
+    let (Some(&last), Some(&residual)) = (spectrum.values.last(), spectrum.residuals.last()) else {
+        return Ok(None);
+    };
+    let connected = graph.connected_nodes();
+    let n_isolated = graph.n_nodes() - connected.len();
+    let part = if n_isolated > 0 { Some(graph.induced(&connected)?) } else { None };
+    let Some(plan) = Plan::new(part.as_ref().unwrap_or(graph)) else { return Ok(None) };
+    for margin in MARGINS {
+        let shift = last + residual + margin;
+        let Some(count) = plan.count_above(shift) else { return Ok(None) };
+        let sure = shift + count.uncertainty;
+        let is_above = |&place: &usize| spectrum.values[place] - spectrum.residuals[place] > sure;
+        let found: Vec<usize> = (0..k).filter(is_above).collect();
+        // Isolated nodes have the value 0, which the factorisation does not see.
+        let n_above = count.above + if shift < 0.0 { n_isolated } else { 0 };
+        if n_above == found.len() {
+            let value: f64 =
+                found.iter().map(|&place| spectrum.values[place] + spectrum.residuals[place]).sum();
+            return Ok(Some(value + (k - found.len()) as f64 * sure));
+        }
+        if count.uncertainty < margin {
+            break;
+        }
+    }
+    Ok(None)
+}
