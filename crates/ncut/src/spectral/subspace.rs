@@ -13,6 +13,10 @@ const FIRST_DEGREE: usize = 12;
 const MOST_DEGREE: usize = 800;
 /// A polynomial enlarges the first vector at most so much more than the last, by powers of e.
 const MOST_GROWTH: f64 = 23.0;
+/// Wanted values that are closer to the last of the block than this share of its distance to 1 are the same value, ...
+const CROWDED: f64 = 1e-4;
+/// ... and the interval to be made small ends so much lower.
+const LOWERED: f64 = 0.05;
 /// Rounds at most.
 const MOST_ROUNDS: usize = 60;
 
@@ -138,7 +142,11 @@ struct Filter {
 impl Filter {
     /// The filter that brings the last wanted of `values` near `tolerance`.
     fn new(values: &[f64], residuals: &[f64], n_wanted: usize, tolerance: f64, round: usize) -> Self {
-        let cut = values.last().copied().unwrap_or(0.0).clamp(-0.9, 1.0 - 1e-12);
+        let (last, wanted) = (values.last().copied().unwrap_or(0.0), values[n_wanted - 1]);
+        // A value that is repeated more often than the block is wide leaves no room above the last of the block.
+        let room = 1.0 - last;
+        let cut = if wanted - last < CROWDED * room { last - LOWERED * room } else { last };
+        let cut = cut.clamp(-0.9, 1.0 - 1e-12);
         if round == 0 {
             return Self { cut, degree: FIRST_DEGREE };
         }
