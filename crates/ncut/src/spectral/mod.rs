@@ -3,7 +3,9 @@
 mod block;
 mod bound;
 mod inertia;
+mod kmeans;
 mod operator;
+mod rivals;
 mod subspace;
 
 use faer::{Mat, Side};
@@ -13,6 +15,8 @@ use crate::graph::{Components, Graph, NodeId};
 use crate::progress::{Observer, SharedObserver};
 
 pub use bound::{BoundStatus, UpperBound};
+pub use kmeans::{KMeans, MeansClusters};
+pub use rivals::Rival;
 
 use block::Block;
 use operator::Operator;
