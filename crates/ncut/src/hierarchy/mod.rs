@@ -64,6 +64,7 @@ pub fn n2hi(graph: &Graph<'_>, n_clusters: usize, observe: Observer<'_>) -> Resu
             }
         }
     }
+    drop(levels);
     let merged_to = if coarsest.n_clusters == n_clusters {
         (0..n_clusters as u32).collect()
     } else {

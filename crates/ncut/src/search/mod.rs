@@ -223,6 +223,9 @@ fn starts(
     task: &Task<'_>,
     seed: u64,
 ) -> Result<Vec<Solution>> {
+    if is_large(graph) {
+        return starts_of_large(graph, effort, task, seed);
+    }
     let from_paper = || {
         if !has_first_neighbors(graph, effort) {
             return Ok(Vec::new());
@@ -239,10 +242,23 @@ fn starts(
     let (paper, merged) = rayon::join(from_paper, from_merging);
     let mut all = paper?;
     all.extend(merged?);
-    if effort.stricter && choice == Choice::Modularity && !is_large(graph) {
+    if effort.stricter && choice == Choice::Modularity {
         all.extend(stricter_starts(graph, effort, task, seed)?);
     }
     Ok(all)
+}
+
+/// As [`starts`], where two graphs beside the one there is would be too many: what makes such graphs runs by itself.
+fn starts_of_large(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u64) -> Result<Vec<Solution>> {
+    let from_paper =
+        has_first_neighbors(graph, effort).then(|| starts::hierarchy(graph, task)).transpose()?;
+    let how = Coarsening { within: None, noise: 0.0, seed };
+    let (paper, merged) = rayon::join(
+        || from_paper.map(|labels| starts::descended(graph, labels, task)).transpose(),
+        || effort.merging.then(|| multilevel(graph, task, &how)).transpose(),
+    );
+    let paper = paper?.map(|found| starts::at_the_floor(graph, found, task)).transpose()?;
+    Ok(paper.into_iter().chain(merged?).collect())
 }
 
 /// Starts made under a higher floor than is asked for, which differ less in volume, and then released.

@@ -190,10 +190,11 @@ fn cross(
     for (&group, &label) in group_of.iter().zip(&first.labels) {
         inherited[group as usize] = label;
     }
-    let levels = [Level { graph: small, group_of }];
-    let merged = match merging.finish(&levels[0].graph, task.watch)? {
+    let levels = [Level::new(small, group_of)];
+    let small = levels[0].graph().expect("it was just made");
+    let merged = match merging.finish(small, task.watch)? {
         ControlFlow::Continue(groups) => {
-            let labels = complete(&levels[0].graph, groups.of_node, groups.count, task);
+            let labels = complete(small, groups.of_node, groups.count, task);
             Some(uncoarsen(graph, &levels, labels?, task.n_clusters, task, seed)?)
         }
         ControlFlow::Break(()) => None,
