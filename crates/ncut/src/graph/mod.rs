@@ -236,6 +236,26 @@ impl<'a> Graph<'a> {
         Graph::from_parts(offsets.into(), columns.into(), weights)
     }
 
+    /// The graph between the nodes of positive degree, which are [`connected_nodes`](Self::connected_nodes). All entries
+    /// are theirs, so that the weights are used where they are.
+    pub(crate) fn without_isolated(&self) -> Result<Graph<'_>> {
+        let mut number: Vec<NodeId> = vec![0; self.n_nodes()];
+        let nodes = self.connected_nodes();
+        for (new, &old) in nodes.iter().enumerate() {
+            number[old as usize] = new as NodeId;
+        }
+        let mut offsets = vec![0];
+        offsets.extend(nodes.iter().map(|&node| self.entries(node).end as u64));
+        let columns: Vec<NodeId> = self.columns.iter().map(|&column| number[column as usize]).collect();
+        let weights = match &self.weights {
+            Weights::Unit => Weights::Unit,
+            Weights::F32(weights) => Weights::F32(Cow::Borrowed(weights)),
+            Weights::F64(weights) => Weights::F64(Cow::Borrowed(weights)),
+        };
+        let degrees = nodes.iter().map(|&node| self.degree(node)).collect();
+        Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)
+    }
+
     /// The rows of `nodes` with their entries to nodes that have a `number`, which must ascend with them.
     fn rows_between(&self, nodes: &[NodeId], number: impl Fn(NodeId) -> Option<NodeId>) -> Rows {
         let kept =

@@ -10,11 +10,11 @@ use super::{Members, NodeId};
 /// Entries that one thread sums up at a time, and how many times that before the observer is asked: what is
 /// summed up has to wait until it can be put in its place.
 const ENTRIES_PER_CHUNK: usize = 1 << 15;
-const CHUNKS_PER_REPORT: usize = 32;
+const CHUNKS_PER_REPORT: usize = 16;
 /// Up to so many groups every group has a place of its own for its sum.
 const MOST_DENSE: usize = 1 << 15;
 /// Rows are brought together in this many turns at most, and this many entries at least.
-const MOST_TURNS: usize = 8;
+const MOST_TURNS: usize = 16;
 const LEAST_ENTRIES_PER_TURN: usize = 1 << 20;
 
 /// Entries on and above the diagonal, row by row, columns ascending.

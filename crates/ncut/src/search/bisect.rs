@@ -47,7 +47,7 @@ pub(super) fn bisect(part: &Graph<'_>, task: &Task<'_>, seed: u64) -> Result<Opt
     }
     let top = levels.last().and_then(Level::graph).unwrap_or(part);
     let Some(labels) = grown_halves(top, task.floor) else { return Ok(None) };
-    let halves = uncoarsen(part, &levels, labels, 2, &task, seed)?;
+    let halves = uncoarsen(part, &mut levels, labels, 2, &task, seed)?;
     Ok(Some(halves).filter(Solution::is_feasible))
 }
 

@@ -61,6 +61,7 @@ pub(super) fn repair(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>)
         return Ok(labels);
     };
     let merged: Vec<ClusterId> = labels.iter().map(|&label| groups.of_node[label as usize]).collect();
+    drop(labels);
     if is_large(graph) {
         return Ok(completed(graph, &merged, groups.count, task)?.labels);
     }

@@ -125,6 +125,7 @@ pub(crate) fn search(
         n_clusters,
         n_nodes: graph.n_nodes(),
         floor: min_share * graph.volume() / n_clusters as f64,
+        bundles: None,
         rule,
         propagation: effort.propagation,
         coarse_split_rounds: effort.split_rounds,
@@ -153,9 +154,14 @@ fn labels(
         return Ok((exhaustive::best_of_all(graph, task)?.labels, StopReason::LocalOptimum));
     }
     let bundles = if given.is_none() { pieces.bundled(task.n_clusters, task.floor) } else { None };
+    drop(pieces);
     match bundles.filter(|bundles| bundles.count > task.n_clusters) {
         None => {
             let found = found(graph, given, request, task)?;
+            Ok((found.labels, found.stop_reason))
+        }
+        Some(bundles) if is_large(graph) => {
+            let found = found(graph, None, request, &Task { bundles: Some(&bundles), ..*task })?;
             Ok((found.labels, found.stop_reason))
         }
         Some(bundles) => {

@@ -15,7 +15,7 @@ use super::task::{Solution, Task};
 
 /// A level is kept for refinement when it has at most this share of the nodes of the one kept before.
 const KEPT_SHARE: f64 = 0.6;
-/// Entries of the levels that are kept beside a large graph, all together, as a share of its own.
+/// What the levels that are kept beside a large graph take, all together, as a share of its entries.
 const HELD_SHARE: f64 = 0.4;
 /// Clusters are split on a level with at least this many nodes a cluster.
 const NODES_PER_CLUSTER: usize = 12;
@@ -62,13 +62,14 @@ pub(super) fn completed(
     task: &Task<'_>,
 ) -> Result<Solution> {
     let how = Coarsening { within: Some(labels), ..Coarsening::default() };
-    let levels = coarsen(graph, task, &how)?.kept;
-    uncoarsen(graph, &levels, carried_up(&levels, labels), n_given, task, how.seed)
+    let mut levels = coarsen(graph, task, &how)?.kept;
+    let labels = carried_up(&levels, labels);
+    uncoarsen(graph, &mut levels, labels, n_given, task, how.seed)
 }
 
 /// One pass down and up again. With a start to keep within, the result is never worse.
 pub(super) fn multilevel(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<Solution> {
-    let levels = coarsen(graph, task, how)?;
+    let mut levels = coarsen(graph, task, how)?;
     let labels = match how.within {
         Some(within) => carried_up(&levels.kept, within),
         None if levels.is_cut_short => cut_in_order(graph, &levels.kept, task.n_clusters),
@@ -76,14 +77,14 @@ pub(super) fn multilevel(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_
     };
     let n_given =
         if how.within.is_some() || levels.is_cut_short { task.n_clusters } else { levels.last.count };
-    uncoarsen(graph, &levels.kept, labels, n_given, task, how.seed)
+    uncoarsen(graph, &mut levels.kept, labels, n_given, task, how.seed)
 }
 
 /// Refines labels of the last level on all levels down to `graph`. Where they name fewer clusters than asked for,
-/// the missing ones are made on the way.
+/// the missing ones are made on the way. The graphs of levels above a large one go as soon as they were used.
 pub(super) fn uncoarsen(
     graph: &Graph<'_>,
-    levels: &[Level],
+    levels: &mut [Level],
     mut labels: Vec<ClusterId>,
     n_given: usize,
     task: &Task<'_>,
@@ -92,7 +93,10 @@ pub(super) fn uncoarsen(
     let mut is_complete = n_given == task.n_clusters;
     let mut splits_left = task.coarse_split_rounds;
     for place in (0..=levels.len()).rev() {
-        if let Some(coarser) = levels.get(place) {
+        if let Some(coarser) = levels.get_mut(place) {
+            if is_large(graph) {
+                coarser.graph = None;
+            }
             labels = coarser.groups.of_node.iter().map(|&group| labels[group as usize]).collect();
         }
         let made_anew;
@@ -187,6 +191,13 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
     // The groups that the nodes of the last level are in by now, and the graph of these.
     let mut last = Groups::single(graph.n_nodes());
     let mut current: Option<Graph<'static>> = None;
+    if let (Some(bundles), None) = (task.bundles, how.within) {
+        last.follow(bundles);
+        match contracted(graph, bundles)? {
+            ControlFlow::Continue(bundled) => current = Some(bundled),
+            ControlFlow::Break(()) => return Ok(Levels { kept, last, is_cut_short: true }),
+        }
+    }
     loop {
         let of_level = kept.last().and_then(|level| level.graph.as_ref());
         let top = current.as_ref().or(of_level);
@@ -195,10 +206,12 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
             return Ok(Levels { kept, last, is_cut_short: task.is_stopped() });
         };
         last.follow(&round);
-        let next = match top.filter(|top| top.columns().len() <= room) {
+        within = within.map(|within| round.carried(&within));
+        let n_groups = round.count;
+        let next = match top.filter(|top| cost(top) <= room) {
             Some(top) => contracted(top, &round)?,
             None => {
-                drop(current.take());
+                drop((round, current.take()));
                 kept.iter_mut().for_each(|level| level.graph = None);
                 contracted(graph, &composed(&kept, &last))?
             }
@@ -206,12 +219,11 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
         let ControlFlow::Continue(next) = next else {
             return Ok(Levels { kept, last, is_cut_short: true });
         };
-        within = within.map(|within| round.carried(&within));
         let n_before = kept.last().map_or(graph.n_nodes(), |level| level.groups.count);
-        if (round.count as f64) < KEPT_SHARE * n_before as f64 && round.count > task.n_clusters {
+        if (n_groups as f64) < KEPT_SHARE * n_before as f64 && n_groups > task.n_clusters {
             kept.push(Level {
                 graph: Some(next),
-                groups: std::mem::replace(&mut last, Groups::single(round.count)),
+                groups: std::mem::replace(&mut last, Groups::single(n_groups)),
             });
             current = None;
         } else {
@@ -221,11 +233,16 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
     }
 }
 
+/// What a coarse graph takes, in entries: its nodes have an offset, a degree and a self-loop each.
+fn cost(graph: &Graph<'_>) -> usize {
+    graph.columns().len() + 3 * graph.n_nodes()
+}
+
 /// Drops the graphs of the first levels, those with the most entries, until the others fit in; the last stays.
 fn make_room(levels: &mut [Level], room: usize) {
     let mut n_entries = 0;
     for (place, level) in levels.iter_mut().rev().enumerate() {
-        n_entries += level.graph.as_ref().map_or(0, |graph| graph.columns().len());
+        n_entries += level.graph.as_ref().map_or(0, cost);
         if n_entries > room && place > 0 {
             level.graph = None;
         }
