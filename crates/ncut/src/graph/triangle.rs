@@ -15,7 +15,7 @@ const CHUNKS_PER_REPORT: usize = 16;
 const MOST_DENSE: usize = 1 << 15;
 /// Rows are brought together in this many turns at most, and this many entries at least.
 const MOST_TURNS: usize = 16;
-const LEAST_ENTRIES_PER_TURN: usize = 1 << 20;
+const LEAST_ENTRIES_PER_TURN: usize = 1 << 17;
 
 /// Entries on and above the diagonal, row by row, columns ascending.
 #[derive(Clone, Debug)]
