@@ -132,7 +132,7 @@ impl Graph<'_> {
         let n_groups = members.count();
         let work = |group: usize| members.of(group).iter().map(|&node| self.entries(node).len()).sum();
         let visit = |from: usize, sums: &mut RowSums| {
-            sums.expect(work(from));
+            sums.expect(|| work(from));
             let mut own = 0.0;
             for &node in members.of(from) {
                 own += self.self_loop(node);

@@ -81,10 +81,7 @@ impl<W: Stored> Triangle<W> {
             let take = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut sums = take().unwrap_or_else(|| RowSums::new(summation.n_groups));
             let mut rows = Self::with_capacity(chunk.len());
-            for from in chunk.clone() {
-                (summation.visit)(from, &mut sums);
-                rows.push(from, &mut sums, &summation.weigh);
-            }
+            rows.sum_up(chunk.clone(), summation, &mut sums);
             spare.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
             rows
         };
@@ -102,13 +99,28 @@ impl<W: Stored> Triangle<W> {
                 chunks.push(start..next);
             }
             if let [chunk] = &chunks[..] {
-                self.extend(&summed(chunk));
+                self.sum_up(chunk.clone(), summation, &mut RowSums::new(summation.n_groups));
             } else {
                 let rows: Vec<Self> = chunks.par_iter().map(summed).collect();
                 rows.iter().for_each(|rows| self.extend(rows));
             }
         }
         ControlFlow::Continue(())
+    }
+
+    fn sum_up<Work, Visit, Weigh>(
+        &mut self,
+        groups: Range<usize>,
+        summation: &Summation<Work, Visit, Weigh>,
+        sums: &mut RowSums,
+    ) where
+        Visit: Fn(usize, &mut RowSums),
+        Weigh: Fn(f64, usize, usize) -> f64,
+    {
+        for from in groups {
+            (summation.visit)(from, sums);
+            self.push(from, sums, &summation.weigh);
+        }
     }
 
     fn push(&mut self, from: usize, sums: &mut RowSums, weigh: impl Fn(f64, usize, usize) -> f64) {
@@ -243,7 +255,7 @@ impl Triangle<f64> {
                 }
             });
             let visit = |group: usize, sums: &mut RowSums| {
-                sums.expect(size(group));
+                sums.expect(|| size(group));
                 for &row in members.of(group) {
                     let end = free[row as usize];
                     for &(to, weight) in &brought[end - sizes[row as usize] as usize..end] {
@@ -264,64 +276,58 @@ pub(super) struct RowSums {
     groups: Vec<u32>,
     /// 0 in places that are free.
     sums: Vec<f64>,
-    taken: Vec<(u32, u32)>,
+    /// The groups that have a sum, each followed by its place.
+    taken: Vec<u64>,
     /// Bits of a place.
     bits: u32,
 }
 
 impl RowSums {
     fn new(n_groups: usize) -> Self {
-        let mut sums = Self { n_groups, groups: Vec::new(), sums: Vec::new(), taken: Vec::new(), bits: 0 };
-        if n_groups <= MOST_DENSE {
-            sums.make_room(n_groups);
-        }
-        sums
+        let sums = if n_groups <= MOST_DENSE { vec![0.0; n_groups] } else { Vec::new() };
+        Self { n_groups, groups: Vec::new(), sums, taken: Vec::new(), bits: 0 }
     }
 
     /// Makes room for a row of at most so many sums; none has been added yet.
-    pub(super) fn expect(&mut self, n_entries: usize) {
+    pub(super) fn expect(&mut self, n_entries: impl FnOnce() -> usize) {
         if self.n_groups > MOST_DENSE {
-            self.make_room(2 * n_entries.min(self.n_groups));
-        }
-    }
-
-    fn make_room(&mut self, n_places: usize) {
-        self.bits = n_places.max(16).next_power_of_two().ilog2();
-        if self.sums.len() < 1 << self.bits {
-            self.groups = vec![0; 1 << self.bits];
-            self.sums = vec![0.0; 1 << self.bits];
+            let n_places = 2 * n_entries().min(self.n_groups);
+            self.bits = n_places.max(16).next_power_of_two().ilog2();
+            if self.sums.len() < 1 << self.bits {
+                self.groups = vec![0; 1 << self.bits];
+                self.sums = vec![0.0; 1 << self.bits];
+            }
         }
     }
 
     #[inline]
     pub(super) fn add(&mut self, group: u32, weight: f64) {
-        let mask = (1 << self.bits) - 1;
-        let mut place = if self.n_groups <= MOST_DENSE {
-            group as usize
-        } else {
-            (group.wrapping_mul(0x9e37_79b1) >> (32 - self.bits)) as usize
-        };
-        loop {
-            let sum = &mut self.sums[place];
+        let taken = |place: usize| u64::from(group) << 32 | place as u64;
+        if self.n_groups <= MOST_DENSE {
+            let sum = &mut self.sums[group as usize];
             if *sum == 0.0 {
-                *sum = weight;
-                self.groups[place] = group;
-                self.taken.push((group, place as u32));
-                return;
+                self.taken.push(taken(group as usize));
             }
-            if self.groups[place] == group {
-                *sum += weight;
-                return;
-            }
-            place = (place + 1) & mask;
+            *sum += weight;
+            return;
         }
+        let mut place = (group.wrapping_mul(0x9e37_79b1) >> (32 - self.bits)) as usize;
+        while self.sums[place] != 0.0 && self.groups[place] != group {
+            place = (place + 1) & ((1 << self.bits) - 1);
+        }
+        if self.sums[place] == 0.0 {
+            self.groups[place] = group;
+            self.taken.push(taken(place));
+        }
+        self.sums[place] += weight;
     }
 
     /// Takes the sums out, groups ascending.
     fn drain_ascending(&mut self, mut take: impl FnMut(u32, f64)) {
         self.taken.sort_unstable();
-        for (group, place) in self.taken.drain(..) {
-            take(group, std::mem::take(&mut self.sums[place as usize]));
+        for taken in self.taken.drain(..) {
+            let (group, place) = ((taken >> 32) as u32, taken as u32 as usize);
+            take(group, std::mem::take(&mut self.sums[place]));
         }
     }
 }
