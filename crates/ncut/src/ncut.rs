@@ -252,10 +252,15 @@ impl Ncut {
     pub fn solve_observed(&self, graph: &Graph<'_>, observe: Observer<'_>) -> Result<Clustering> {
         self.check(graph)?;
         let components = graph.components();
+        let n_components = components.count();
         let found = match self.components {
-            ComponentChoice::All => self.solve_part(graph, self.init.as_deref(), observe)?,
+            ComponentChoice::All => {
+                drop(components);
+                self.solve_part(graph, self.init.as_deref(), observe)?
+            }
             ComponentChoice::Largest => {
                 let nodes = components.largest();
+                drop(components);
                 let part = graph.induced(&nodes)?;
                 let init: Option<Vec<Label>> =
                     self.init.as_ref().map(|init| nodes.iter().map(|&node| init[node as usize]).collect());
@@ -278,7 +283,7 @@ impl Ncut {
             ncut: score.ncut,
             smallest_share: score.smallest_share,
             clusters: score.clusters,
-            n_components: components.count(),
+            n_components,
             sweeps: found.sweeps,
             moves: found.moves,
             stop_reason: found.stop_reason,
@@ -398,7 +403,7 @@ impl Ncut {
             seed: self.seed,
         };
         let connected = (graph.n_isolated() > 0).then(|| graph.connected_nodes());
-        let part = connected.as_ref().map(|nodes| graph.induced(nodes)).transpose()?;
+        let part = connected.is_some().then(|| graph.without_isolated()).transpose()?;
         let watch = SharedObserver::new(observe);
         let of_part = |labels: Vec<ClusterId>| match &connected {
             None => labels,

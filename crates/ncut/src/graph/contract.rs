@@ -1,13 +1,15 @@
 //! Contraction: one node for each group of nodes.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
+use super::triangle::{RowSums, Stored, Summation, Triangle};
 use super::{Graph, NodeId, Weights};
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Progress, Stage, unobserved};
 
-/// Groups between two calls of the observer.
-const GROUPS_PER_REPORT: usize = 1 << 14;
+/// Volumes of graphs whose weights can be rounded to 32 bits without becoming 0 or infinite, but for some that are
+/// next to nothing beside the others.
+const NARROW_VOLUMES: Range<f64> = 1e-15..1e30;
 
 /// Group of an isolated node that a contraction leaves out.
 pub const LEFT_OUT: u32 = u32::MAX;
@@ -42,16 +44,43 @@ impl Graph<'_> {
         n_groups: usize,
         observe: Observer<'_>,
     ) -> Result<ControlFlow<(), Graph<'static>>> {
+        self.contract_as::<f64>(group_of, n_groups, observe)
+    }
+
+    /// As [`contract_observed`](Self::contract_observed), with weights rounded to 32 bits where they fit: enough for
+    /// a graph that guides a search, not for one that answers for the objective.
+    pub(crate) fn contract_narrow(
+        &self,
+        group_of: &[u32],
+        n_groups: usize,
+        observe: Observer<'_>,
+    ) -> Result<ControlFlow<(), Graph<'static>>> {
+        if NARROW_VOLUMES.contains(&self.volume()) {
+            self.contract_as::<f32>(group_of, n_groups, observe)
+        } else {
+            self.contract_as::<f64>(group_of, n_groups, observe)
+        }
+    }
+
+    fn contract_as<W: Stored>(
+        &self,
+        group_of: &[u32],
+        n_groups: usize,
+        observe: Observer<'_>,
+    ) -> Result<ControlFlow<(), Graph<'static>>>
+    where
+        Weights<'static>: From<Vec<W>>,
+    {
         let members = Members::new(group_of, n_groups, self)?;
         let sum = |total: f64, _: usize, _: usize| total;
+        let sums = self.summed::<W>(group_of, &members, sum, Stage::Coarsening, observe);
+        let ControlFlow::Continue(sums) = sums else { return Ok(ControlFlow::Break(())) };
         let degree = |group| members.of(group).iter().map(|&node| self.degree(node)).sum();
         // The degrees are added up too: those of a part are larger than its rows tell.
         let degrees = (0..n_groups).map(degree).collect();
-        let rows = self.gather_groups(group_of, &members, sum, Stage::Coarsening, observe);
-        let ControlFlow::Continue((offsets, columns, weights)) = rows else {
-            return Ok(ControlFlow::Break(()));
-        };
-        Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)
+        drop(members);
+        let (offsets, columns, weights) = sums.mirrored();
+        Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights.into(), degrees)
             .map(ControlFlow::Continue)
     }
 
@@ -72,106 +101,92 @@ impl Graph<'_> {
         n_groups: usize,
         observe: Observer<'_>,
     ) -> Result<ControlFlow<(), Graph<'static>>> {
-        let members = Members::new(group_of, n_groups, self)?;
-        let mean = |total: f64, from: usize, to: usize| {
-            if from == to {
-                0.0
-            } else {
-                let mean = total / (members.size(from) as f64 * members.size(to) as f64);
-                // An average too small for a float is still a link.
-                mean.max(f64::MIN_POSITIVE)
-            }
-        };
-        let rows = self.gather_groups(group_of, &members, mean, Stage::Hierarchy, observe);
-        let ControlFlow::Continue((offsets, columns, weights)) = rows else {
+        let ControlFlow::Continue(averages) = self.averages(group_of, n_groups, observe)? else {
             return Ok(ControlFlow::Break(()));
         };
-        Graph::from_parts(offsets.into(), columns.into(), weights).map(ControlFlow::Continue)
+        let (offsets, columns, weights) = averages.mirrored();
+        Graph::from_parts(offsets.into(), columns.into(), weights.into()).map(ControlFlow::Continue)
+    }
+
+    /// The averages of [`contract_average`](Self::contract_average), one direction of every edge.
+    pub(crate) fn averages(
+        &self,
+        group_of: &[u32],
+        n_groups: usize,
+        observe: Observer<'_>,
+    ) -> Result<ControlFlow<(), Triangle<f64>>> {
+        let members = Members::new(group_of, n_groups, self)?;
+        Ok(self.summed(group_of, &members, mean_between(&members), Stage::Hierarchy, observe))
     }
 
     /// Sums the weights between groups, row by row; `weigh(sum, from, to)` makes the weight of it, 0 for
-    /// none. Only `from <= to` is summed and the rest mirrored, so that the result is symmetric to the
-    /// last bit.
-    fn gather_groups(
+    /// none. Only `from <= to` is summed, to be mirrored, so that the result is symmetric to the last bit.
+    fn summed<W: Stored>(
         &self,
         group_of: &[u32],
         members: &Members,
-        weigh: impl Fn(f64, usize, usize) -> f64,
+        weigh: impl Fn(f64, usize, usize) -> f64 + Sync,
         stage: Stage,
         observe: Observer<'_>,
-    ) -> ControlFlow<(), Rows> {
+    ) -> ControlFlow<(), Triangle<W>> {
         let n_groups = members.count();
-        let mut progress = Progress::new(stage, n_groups as u64);
-        let mut sums = vec![0.0; n_groups];
-        let mut touched: Vec<u32> = Vec::new();
-        // The upper triangle: row by row, columns ascending.
-        let mut upper: Vec<(u32, f64)> = Vec::new();
-        let mut upper_ends = Vec::with_capacity(n_groups);
-        let mut row_sizes = vec![0u64; n_groups];
-        for from in 0..n_groups {
-            if from.is_multiple_of(GROUPS_PER_REPORT) {
-                progress.done = from as u64;
-                observe(&progress)?;
-            }
+        let work = |group: usize| members.of(group).iter().map(|&node| self.entries(node).len()).sum();
+        let visit = |from: usize, sums: &mut RowSums| {
+            sums.expect(|| work(from));
             let mut own = 0.0;
             for &node in members.of(from) {
                 own += self.self_loop(node);
                 self.for_each_neighbor(node, |neighbor, weight| {
-                    let to = group_of[neighbor as usize] as usize;
-                    if to == from {
+                    let to = group_of[neighbor as usize];
+                    if to as usize == from {
                         own += weight;
-                    } else if to > from {
-                        if sums[to] == 0.0 {
-                            touched.push(to as u32);
-                        }
-                        sums[to] += weight;
+                    } else if to as usize > from {
+                        sums.add(to, weight);
                     }
                 });
             }
             if own > 0.0 {
-                sums[from] = own;
-                touched.push(from as u32);
+                sums.add(from as u32, own);
             }
-            touched.sort_unstable();
-            for to in touched.drain(..) {
-                let weight = weigh(std::mem::take(&mut sums[to as usize]), from, to as usize);
-                if weight > 0.0 {
-                    upper.push((to, weight));
-                    row_sizes[from] += 1;
-                    row_sizes[to as usize] += u64::from(to as usize != from);
-                }
-            }
-            upper_ends.push(upper.len());
-        }
-
-        let mut offsets = Vec::with_capacity(n_groups + 1);
-        offsets.push(0u64);
-        let mut end = 0;
-        for size in row_sizes {
-            end += size;
-            offsets.push(end);
-        }
-        let mut free: Vec<u64> = offsets[..n_groups].to_vec();
-        let mut columns: Vec<NodeId> = vec![0; end as usize];
-        let mut weights = vec![0.0; end as usize];
-        let mut put = |row: usize, neighbor: usize, weight: f64| {
-            let entry = free[row] as usize;
-            free[row] += 1;
-            columns[entry] = neighbor as NodeId;
-            weights[entry] = weight;
         };
-        // Rows fill in ascending order: all columns below the diagonal of a row come from earlier rows.
-        let mut start = 0;
-        for (from, &end) in upper_ends.iter().enumerate() {
-            for &(to, weight) in &upper[start..end] {
-                put(from, to as usize, weight);
-                if to as usize != from {
-                    put(to as usize, from, weight);
-                }
-            }
-            start = end;
+        let mut triangle = Triangle::with_capacity(n_groups);
+        let mut report = reporting(stage, n_groups, observe);
+        triangle.append(0..n_groups, &Summation { n_groups, work, visit, weigh }, &mut report)?;
+        ControlFlow::Continue(triangle)
+    }
+}
+
+impl Triangle<f64> {
+    /// Averages of these averages, as [`Graph::averages`].
+    pub(crate) fn averages(
+        &self,
+        group_of: &[u32],
+        n_groups: usize,
+        observe: Observer<'_>,
+    ) -> ControlFlow<(), Self> {
+        let members = Members::sorted(group_of, n_groups);
+        let mut report = reporting(Stage::Hierarchy, n_groups, observe);
+        self.grouped(group_of, &members, mean_between(&members), &mut report)
+    }
+}
+
+/// What a sum between two groups is on average, and nothing inside a group.
+fn mean_between(members: &Members) -> impl Fn(f64, usize, usize) -> f64 + Sync {
+    |total, from, to| {
+        if from == to {
+            return 0.0;
         }
-        ControlFlow::Continue((offsets, columns, Weights::F64(weights.into())))
+        let mean = total / (members.size(from) as f64 * members.size(to) as f64);
+        // An average too small for a float is still a link.
+        mean.max(f64::MIN_POSITIVE)
+    }
+}
+
+fn reporting(stage: Stage, total: usize, observe: Observer<'_>) -> impl FnMut(usize) -> ControlFlow<()> {
+    let mut progress = Progress::new(stage, total as u64);
+    move |done| {
+        progress.done = done as u64;
+        observe(&progress)
     }
 }
 
@@ -188,7 +203,7 @@ fn unstopped(graph: ControlFlow<(), Graph<'static>>) -> Result<Graph<'static>> {
 
 /// The nodes of every group, by counting sort.
 pub(crate) struct Members {
-    starts: Vec<usize>,
+    starts: Vec<u32>,
     nodes: Vec<NodeId>,
 }
 
@@ -202,33 +217,45 @@ impl Members {
             return Err(Error::labels(format!("{n_groups} groups were asked of {n_nodes} nodes")));
         }
         let kept = || group_of.iter().enumerate().filter(|&(_, &group)| group != LEFT_OUT);
-        let mut starts = vec![0usize; n_groups + 1];
+        let mut is_empty = vec![true; n_groups];
         for (node, &group) in kept() {
-            let Some(size) = starts.get_mut(group as usize + 1) else {
+            let Some(is_empty) = is_empty.get_mut(group as usize) else {
                 return Err(Error::labels(format!(
                     "node {node} has label {group}, but the labels end at {}",
                     n_groups.saturating_sub(1)
                 )));
             };
-            *size += 1;
+            *is_empty = false;
         }
-        if let Some(empty) = starts[1..].iter().position(|&size| size == 0) {
+        if let Some(empty) = is_empty.iter().position(|&is_empty| is_empty) {
             return Err(Error::labels(format!("no node has label {empty}; every cluster needs one")));
         }
         let left_out = |node: &usize| group_of[*node] == LEFT_OUT && graph.degree(*node as NodeId) > 0.0;
         if let Some(node) = (0..n_nodes).find(left_out) {
             return Err(Error::labels(format!("node {node} has edges and cannot be left out")));
         }
-        for group in 0..n_groups {
-            starts[group + 1] += starts[group];
+        Ok(Self::sorted(group_of, n_groups))
+    }
+
+    fn sorted(group_of: &[u32], n_groups: usize) -> Self {
+        let kept = || group_of.iter().enumerate().filter(|&(_, &group)| group != LEFT_OUT);
+        let mut starts = vec![0u32; n_groups + 1];
+        for (_, &group) in kept() {
+            starts[group as usize] += 1;
         }
-        let mut free = starts.clone();
-        let mut nodes = vec![0; starts[n_groups]];
-        for (node, &group) in kept() {
-            nodes[free[group as usize]] = node as NodeId;
-            free[group as usize] += 1;
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
         }
-        Ok(Self { starts, nodes })
+        // From the ends of the groups to their starts.
+        let mut nodes = vec![0; end as usize];
+        for (node, &group) in kept().rev() {
+            let place = &mut starts[group as usize];
+            *place -= 1;
+            nodes[*place as usize] = node as NodeId;
+        }
+        Self { starts, nodes }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -236,11 +263,11 @@ impl Members {
     }
 
     pub(crate) fn size(&self, group: usize) -> usize {
-        self.starts[group + 1] - self.starts[group]
+        (self.starts[group + 1] - self.starts[group]) as usize
     }
 
     /// The nodes of a group, ascending.
     pub(crate) fn of(&self, group: usize) -> &[NodeId] {
-        &self.nodes[self.starts[group]..self.starts[group + 1]]
+        &self.nodes[self.starts[group] as usize..self.starts[group + 1] as usize]
     }
 }

@@ -4,6 +4,7 @@ mod build;
 mod csr;
 mod symmetry;
 mod components;
+mod triangle;
 mod contract;
 mod parts;
 
@@ -17,6 +18,7 @@ pub use contract::LEFT_OUT;
 pub(crate) use contract::Members;
 use contract::Rows;
 pub(crate) use parts::Parts;
+pub(crate) use triangle::Triangle;
 
 /// Number of a node, from 0.
 pub type NodeId = u32;
@@ -56,6 +58,18 @@ pub enum Weights<'a> {
     F32(Cow<'a, [f32]>),
     /// 64-bit weights.
     F64(Cow<'a, [f64]>),
+}
+
+impl From<Vec<f32>> for Weights<'_> {
+    fn from(weights: Vec<f32>) -> Self {
+        Self::F32(weights.into())
+    }
+}
+
+impl From<Vec<f64>> for Weights<'_> {
+    fn from(weights: Vec<f64>) -> Self {
+        Self::F64(weights.into())
+    }
 }
 
 impl Weights<'_> {
@@ -236,25 +250,52 @@ impl<'a> Graph<'a> {
         Graph::from_parts(offsets.into(), columns.into(), weights)
     }
 
-    /// The rows of `nodes` with their entries to nodes that have a `number`, which must ascend with them.
-    fn rows_between(&self, nodes: &[NodeId], number: impl Fn(NodeId) -> Option<NodeId>) -> Rows {
-        let mut offsets = Vec::with_capacity(nodes.len() + 1);
-        offsets.push(0);
-        let mut columns = Vec::new();
-        let mut kept = Vec::new();
-        for &node in nodes {
-            for entry in self.entries(node) {
-                if let Some(neighbor) = number(self.columns[entry]) {
-                    columns.push(neighbor);
-                    kept.push(entry);
-                }
-            }
-            offsets.push(columns.len() as u64);
+    /// The graph between the nodes of positive degree, which are [`connected_nodes`](Self::connected_nodes). All entries
+    /// are theirs, so that the weights are used where they are.
+    pub(crate) fn without_isolated(&self) -> Result<Graph<'_>> {
+        let mut number: Vec<NodeId> = vec![0; self.n_nodes()];
+        let nodes = self.connected_nodes();
+        for (new, &old) in nodes.iter().enumerate() {
+            number[old as usize] = new as NodeId;
         }
+        let mut offsets = vec![0];
+        offsets.extend(nodes.iter().map(|&node| self.entries(node).end as u64));
+        let columns: Vec<NodeId> = self.columns.iter().map(|&column| number[column as usize]).collect();
         let weights = match &self.weights {
             Weights::Unit => Weights::Unit,
-            Weights::F32(weights) => Weights::F32(kept.iter().map(|&entry| weights[entry]).collect()),
-            Weights::F64(weights) => Weights::F64(kept.iter().map(|&entry| weights[entry]).collect()),
+            Weights::F32(weights) => Weights::F32(Cow::Borrowed(weights)),
+            Weights::F64(weights) => Weights::F64(Cow::Borrowed(weights)),
+        };
+        let degrees = nodes.iter().map(|&node| self.degree(node)).collect();
+        Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)
+    }
+
+    /// The rows of `nodes` with their entries to nodes that have a `number`, which must ascend with them.
+    fn rows_between(&self, nodes: &[NodeId], number: impl Fn(NodeId) -> Option<NodeId>) -> Rows {
+        let kept =
+            |node: NodeId| self.entries(node).filter_map(|entry| Some((entry, number(self.columns[entry])?)));
+        let mut offsets = Vec::with_capacity(nodes.len() + 1);
+        let mut end = 0;
+        offsets.push(end);
+        offsets.extend(nodes.iter().map(|&node| {
+            end += kept(node).count() as u64;
+            end
+        }));
+        let mut columns = Vec::with_capacity(end as usize);
+        columns.extend(nodes.iter().flat_map(|&node| kept(node)).map(|(_, neighbor)| neighbor));
+        let entries = nodes.iter().flat_map(|&node| kept(node)).map(|(entry, _)| entry);
+        let weights = match &self.weights {
+            Weights::Unit => Weights::Unit,
+            Weights::F32(weights) => {
+                let mut kept = Vec::with_capacity(end as usize);
+                kept.extend(entries.map(|entry| weights[entry]));
+                kept.into()
+            }
+            Weights::F64(weights) => {
+                let mut kept = Vec::with_capacity(end as usize);
+                kept.extend(entries.map(|entry| weights[entry]));
+                kept.into()
+            }
         };
         (offsets, columns, weights)
     }

@@ -71,28 +71,22 @@ impl Csr<'_> {
 
     /// Replaces both directions of every edge by their mean; the pattern is symmetric already.
     pub(super) fn average_in_place(&mut self) {
-        let mut pairs = Vec::new();
+        self.weights = match &self.weights {
+            Weights::Unit => Weights::Unit,
+            Weights::F32(weights) => self.averaged(weights, |mean| mean as f32).into(),
+            Weights::F64(weights) => self.averaged(weights, |mean| mean).into(),
+        };
+    }
+
+    fn averaged<W: Copy + Into<f64>>(&self, weights: &[W], round: fn(f64) -> W) -> Vec<W> {
+        let mut averaged = weights.to_vec();
         self.for_each_mirror(|_, _, entry, mirror| {
-            if self.weights.at(entry) != self.weights.at(mirror) {
-                pairs.push((entry, mirror));
-            }
+            let mean = round(f64::midpoint(weights[entry].into(), weights[mirror].into()));
+            (averaged[entry], averaged[mirror]) = (mean, mean);
             Ok(())
         })
         .expect("the pattern was found symmetric");
-        for (entry, mirror) in pairs {
-            let mean = f64::midpoint(self.weights.at(entry), self.weights.at(mirror));
-            match &mut self.weights {
-                Weights::Unit => {}
-                Weights::F32(weights) => {
-                    weights.to_mut()[entry] = mean as f32;
-                    weights.to_mut()[mirror] = mean as f32;
-                }
-                Weights::F64(weights) => {
-                    weights.to_mut()[entry] = mean;
-                    weights.to_mut()[mirror] = mean;
-                }
-            }
-        }
+        averaged
     }
 
     /// The matrix of `combine(a_ij, a_ji)`, an entry that is not stored counting as 0.

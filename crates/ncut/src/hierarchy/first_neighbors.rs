@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::disjoint::DisjointSets;
 use crate::error::Result;
-use crate::graph::{Graph, LEFT_OUT, NodeId};
+use crate::graph::{Graph, LEFT_OUT, NodeId, Triangle};
 use crate::partition::ClusterId;
 use crate::progress::{Observer, unobserved};
 
@@ -59,7 +59,7 @@ pub struct FirstNeighborLevels<'g> {
     graph: &'g Graph<'g>,
     level: Level,
     /// Mean similarities between the clusters of `level`; none before the first level.
-    similarity: Option<Graph<'static>>,
+    similarity: Option<Triangle<f64>>,
 }
 
 impl<'g> FirstNeighborLevels<'g> {
@@ -81,15 +81,17 @@ impl FirstNeighborLevels<'_> {
     /// The next level; breaks when `observe` does, and stays at the level before.
     pub(super) fn next_observed(&mut self, observe: Observer<'_>) -> ControlFlow<(), Option<Level>> {
         let joined = match &self.similarity {
-            None => join_first_neighbors(self.graph, |node| self.graph.degree(node) > 0.0),
+            None => joined(&nearest_nodes(self.graph), |node| self.graph.degree(node) > 0.0),
             // Here a node without links is a whole component, and stays a cluster.
-            Some(similarity) => join_first_neighbors(similarity, |_| true),
+            Some(similarity) => joined(&nearest_clusters(similarity), |_| true),
         };
         if joined.n_clusters == self.level.n_clusters {
             return ControlFlow::Continue(None);
         }
-        let current = self.similarity.as_ref().unwrap_or(self.graph);
-        let similarity = current.contract_average_observed(&joined.labels, joined.n_clusters, observe);
+        let similarity = match &self.similarity {
+            None => self.graph.averages(&joined.labels, joined.n_clusters, observe),
+            Some(similarity) => Ok(similarity.averages(&joined.labels, joined.n_clusters, observe)),
+        };
         let similarity = similarity.expect("a level numbers its clusters without gaps")?;
         self.level = match &self.similarity {
             None => joined,
@@ -104,19 +106,42 @@ impl FirstNeighborLevels<'_> {
     }
 }
 
-/// The connected components of "i's nearest neighbour is j", among the nodes that `belongs` admits. The
-/// nearest neighbour has the largest weight, the lowest number among equals; the diagonal does not count.
-fn join_first_neighbors(graph: &Graph<'_>, belongs: impl Fn(NodeId) -> bool) -> Level {
-    let n_nodes = graph.n_nodes();
-    let mut sets = DisjointSets::new(n_nodes);
-    for node in 0..n_nodes {
+/// The nearest neighbour of every node: the one with the largest weight, the lowest number among equals, the diagonal
+/// not counted. A node without neighbours is its own.
+fn nearest_nodes(graph: &Graph<'_>) -> Vec<NodeId> {
+    let nearest = |node: NodeId| {
         let mut nearest = (0.0, node);
-        graph.for_each_neighbor(node as NodeId, |neighbor, weight| {
+        graph.for_each_neighbor(node, |neighbor, weight| {
             if weight > nearest.0 {
-                nearest = (weight, neighbor as usize);
+                nearest = (weight, neighbor);
             }
         });
-        sets.join(node, nearest.1);
+        nearest.1
+    };
+    (0..graph.n_nodes() as NodeId).map(nearest).collect()
+}
+
+/// As [`nearest_nodes`]: neighbours come up in ascending order here too.
+fn nearest_clusters(similarity: &Triangle<f64>) -> Vec<NodeId> {
+    let mut nearest: Vec<NodeId> = (0..similarity.n_rows() as NodeId).collect();
+    let mut weights = vec![0.0; nearest.len()];
+    similarity.for_each_edge(|from, to, weight| {
+        for (cluster, other) in [(from, to), (to, from)] {
+            if weight > weights[cluster as usize] {
+                weights[cluster as usize] = weight;
+                nearest[cluster as usize] = other;
+            }
+        }
+    });
+    nearest
+}
+
+/// The connected components of "i's nearest neighbour is j", among the nodes that `belongs` admits.
+fn joined(nearest: &[NodeId], belongs: impl Fn(NodeId) -> bool) -> Level {
+    let n_nodes = nearest.len();
+    let mut sets = DisjointSets::new(n_nodes);
+    for (node, &nearest) in nearest.iter().enumerate() {
+        sets.join(node, nearest as usize);
     }
     let mut labels = vec![LEFT_OUT; n_nodes];
     let mut n_clusters = 0;

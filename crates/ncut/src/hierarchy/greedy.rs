@@ -65,6 +65,26 @@ struct Pick {
     partner: NodeId,
 }
 
+/// The best partner of every node, [`NOBODY`] for none, and what merging with it gains.
+struct Picks {
+    partners: Vec<NodeId>,
+    gains: Vec<f64>,
+    seed: u64,
+}
+
+impl Picks {
+    fn partner(&self, node: NodeId) -> Option<NodeId> {
+        Some(self.partners[node as usize]).filter(|&partner| partner != NOBODY)
+    }
+
+    /// The order of two nodes by what they picked, then by number.
+    fn best_first(&self, a: NodeId, b: NodeId) -> Ordering {
+        let hash = |node: NodeId| pair_hash(self.seed, node, self.partners[node as usize]);
+        let by_gain = self.gains[b as usize].total_cmp(&self.gains[a as usize]);
+        by_gain.then_with(|| hash(a).cmp(&hash(b))).then(a.cmp(&b))
+    }
+}
+
 impl Merging<'_> {
     /// Plain greedy merging.
     pub(crate) fn down_to(target: usize) -> Self {
@@ -117,13 +137,13 @@ impl Merging<'_> {
         let only_small = n_large <= self.target;
         let picks = self.picks(graph, only_small, watch)?;
 
-        let mut pairs: Vec<(Pick, NodeId)> = (0..n_nodes as NodeId)
-            .filter_map(|node| picks[node as usize].map(|pick| (pick, node)))
-            .filter(|(pick, node)| {
-                let back = picks[pick.partner as usize];
-                *node < pick.partner && back.is_some_and(|back| back.partner == *node)
-            })
-            .collect();
+        // Of each pair the lower node.
+        let picked_back = |node: &NodeId| {
+            picks
+                .partner(*node)
+                .is_some_and(|partner| *node < partner && picks.partner(partner) == Some(*node))
+        };
+        let mut pairs: Vec<NodeId> = (0..n_nodes as NodeId).filter(picked_back).collect();
         if pairs.len() < n_nodes / STARVED && self.propagates && n_nodes > MANY * self.target {
             let propagation = Propagation {
                 largest: PROPAGATED_SHARE * self.cap,
@@ -142,32 +162,33 @@ impl Merging<'_> {
         let mut is_free = vec![true; n_nodes];
         // Near the end the best go first.
         if n_nodes - pairs.len() < self.target || self.floor > 0.0 {
-            pairs.sort_by(|a, b| best_first(&a.0, &b.0));
+            pairs.sort_unstable_by(|&a, &b| picks.best_first(a, b));
         }
-        for (pick, node) in pairs {
-            let both_large = !is_small(node) && !is_small(pick.partner);
+        for node in pairs {
+            let partner = picks.partners[node as usize];
+            let both_large = !is_small(node) && !is_small(partner);
             if self.has_arrived(n_left, n_large, both_large) {
                 continue;
             }
-            self.join(&mut sets, &mut volumes, node, pick.partner, &mut n_large);
-            (is_free[node as usize], is_free[pick.partner as usize]) = (false, false);
+            self.join(&mut sets, &mut volumes, node, partner, &mut n_large);
+            (is_free[node as usize], is_free[partner as usize]) = (false, false);
             n_left -= 1;
         }
         if n_nodes - n_left < n_nodes / STARVED || n_left == n_nodes {
-            let mut followers: Vec<(Pick, NodeId)> = (0..n_nodes as NodeId)
-                .filter(|&node| is_free[node as usize])
-                .filter_map(|node| picks[node as usize].map(|pick| (pick, node)))
+            let mut followers: Vec<NodeId> = (0..n_nodes as NodeId)
+                .filter(|&node| is_free[node as usize] && picks.partner(node).is_some())
                 .collect();
-            followers.sort_by(|a, b| best_first(&a.0, &b.0).then(a.1.cmp(&b.1)));
+            followers.sort_unstable_by(|&a, &b| picks.best_first(a, b));
             let enough = (n_nodes - n_nodes / STARVED).max(self.target).min(n_nodes - 1);
             // Where a partner's group is full, those that picked it come together by twos and threes.
             let mut gathering: Vec<NodeId> = vec![NOBODY; n_nodes];
-            for (pick, node) in followers {
+            for node in followers {
                 if n_left <= enough {
                     break;
                 }
-                let waiting = &mut gathering[pick.partner as usize];
-                let group = if *waiting == NOBODY { pick.partner } else { *waiting };
+                let partner = picks.partners[node as usize];
+                let waiting = &mut gathering[partner as usize];
+                let group = if *waiting == NOBODY { partner } else { *waiting };
                 let (a, b) = (sets.find(node as usize), sets.find(group as usize));
                 let both = volumes[a] + volumes[b];
                 if (both > self.cap && n_left < n_nodes) || both > self.largest {
@@ -212,23 +233,28 @@ impl Merging<'_> {
     }
 
     /// The best partner of every node.
-    fn picks(&self, graph: &Graph<'_>, only_small: bool, watch: &dyn Watch) -> Option<Vec<Option<Pick>>> {
+    fn picks(&self, graph: &Graph<'_>, only_small: bool, watch: &dyn Watch) -> Option<Picks> {
         let n_nodes = graph.n_nodes();
-        let mut picks: Vec<Option<Pick>> = vec![None; n_nodes];
-        let pick_chunk = |(chunk, picks): (usize, &mut [Option<Pick>])| {
+        let mut picks = Picks { partners: vec![NOBODY; n_nodes], gains: vec![0.0; n_nodes], seed: self.seed };
+        let pick_chunk = |chunk: usize, partners: &mut [NodeId], gains: &mut [f64]| {
             let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
             progress.done = (chunk * NODES_PER_TASK) as u64;
             if watch.report(&progress).is_break() {
                 return;
             }
-            for (place, pick) in picks.iter_mut().enumerate() {
-                *pick = self.pick(graph, (chunk * NODES_PER_TASK + place) as NodeId, only_small);
+            for (place, (partner, gain)) in partners.iter_mut().zip(gains).enumerate() {
+                let node = (chunk * NODES_PER_TASK + place) as NodeId;
+                if let Some(pick) = self.pick(graph, node, only_small) {
+                    (*partner, *gain) = (pick.partner, pick.gain);
+                }
             }
         };
         if n_nodes <= NODES_PER_TASK {
-            pick_chunk((0, &mut picks));
+            pick_chunk(0, &mut picks.partners, &mut picks.gains);
         } else {
-            picks.par_chunks_mut(NODES_PER_TASK).enumerate().for_each(pick_chunk);
+            let gains = picks.gains.par_chunks_mut(NODES_PER_TASK);
+            let chunks = picks.partners.par_chunks_mut(NODES_PER_TASK).zip(gains).enumerate();
+            chunks.for_each(|(chunk, (partners, gains))| pick_chunk(chunk, partners, gains));
         }
         (!watch.is_stopped()).then_some(picks)
     }

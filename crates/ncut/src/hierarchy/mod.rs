@@ -2,6 +2,7 @@
 
 mod first_neighbors;
 mod similar_pairs;
+mod dense_pairs;
 mod greedy;
 mod propagation;
 mod tree;
@@ -64,6 +65,7 @@ pub fn n2hi(graph: &Graph<'_>, n_clusters: usize, observe: Observer<'_>) -> Resu
             }
         }
     }
+    drop(levels);
     let merged_to = if coarsest.n_clusters == n_clusters {
         (0..n_clusters as u32).collect()
     } else {
@@ -75,7 +77,7 @@ pub fn n2hi(graph: &Graph<'_>, n_clusters: usize, observe: Observer<'_>) -> Resu
         };
         match similarity {
             ControlFlow::Continue(similarity) => {
-                let merge = similar_pairs::merge(&similarity, &volumes, n_clusters, observe);
+                let merge = similar_pairs::merge(similarity, &volumes, n_clusters, observe);
                 cancelled = merge.cancelled;
                 merge.merged_to
             }

@@ -8,8 +8,12 @@ use crate::disjoint::DisjointSets;
 use crate::graph::{Graph, NodeId};
 use crate::progress::{Observer, Progress, Stage};
 
+use super::dense_pairs::Table;
+
 /// Candidates looked at, and rows filed, between two calls of the observer.
-const STEPS_PER_REPORT: usize = 1 << 14;
+pub(super) const STEPS_PER_REPORT: usize = 1 << 14;
+/// Links from which on a table is smaller than rows and heaps, as a share of all that there can be.
+const DENSE: f64 = 0.2;
 
 /// What the merging made of the clusters.
 pub(super) struct Merge {
@@ -23,7 +27,7 @@ pub(super) struct Merge {
 /// two. Among equals the pair with the lowest numbers goes first, a merged cluster keeping its lower one.
 /// When no pair is linked any more, the two of smallest volume merge, then the lowest numbers.
 pub(super) fn merge(
-    similarity: &Graph<'_>,
+    similarity: Graph<'static>,
     volumes: &[f64],
     n_clusters: usize,
     observe: Observer<'_>,
@@ -34,7 +38,13 @@ pub(super) fn merge(
         progress.done = done as u64;
         observe(&progress)
     };
-    let ControlFlow::Continue(mut clusters) = Clusters::new(similarity, volumes, &mut still_going) else {
+    let n_slots = similarity.n_nodes();
+    let is_dense = similarity.columns().len() as f64 >= DENSE * (n_slots as f64).powi(2);
+    let clusters: ControlFlow<(), Box<dyn Pairs>> = match is_dense {
+        true => Table::new(&similarity, volumes, &mut still_going).map_continue(boxed),
+        false => Clusters::new(similarity, volumes, &mut still_going).map_continue(boxed),
+    };
+    let ControlFlow::Continue(mut clusters) = clusters else {
         return Merge { merged_to: merge_in_order(volumes, n_clusters), cancelled: true };
     };
     let mut cancelled = false;
@@ -53,16 +63,38 @@ pub(super) fn merge(
     }
     let (mut merged_to, n_left) = clusters.numbered();
     if n_left > n_clusters {
-        let mut volumes = vec![0.0; n_left];
+        let mut summed = vec![0.0; n_left];
         for (slot, &cluster) in merged_to.iter().enumerate() {
-            volumes[cluster as usize] += clusters.own_volume[slot];
+            summed[cluster as usize] += volumes[slot];
         }
-        let hasty = merge_in_order(&volumes, n_clusters);
+        let hasty = merge_in_order(&summed, n_clusters);
         for cluster in &mut merged_to {
             *cluster = hasty[*cluster as usize];
         }
     }
     Merge { merged_to, cancelled }
+}
+
+fn boxed<'a>(pairs: impl Pairs + 'a) -> Box<dyn Pairs + 'a> {
+    Box::new(pairs)
+}
+
+/// Clusters that merge by twos.
+pub(super) trait Pairs {
+    /// Takes the most similar pair; `None` when nothing is linked any more.
+    fn next_pair(
+        &mut self,
+        still_going: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> ControlFlow<(), Option<(usize, usize)>>;
+
+    /// Merges two linked clusters.
+    fn merge(&mut self, a: usize, b: usize);
+
+    /// `n_merges` merges among clusters without links: the two of smallest volume each time.
+    fn merge_smallest(&mut self, n_merges: usize);
+
+    /// The cluster of every one there was, numbered by first appearance, and how many there are.
+    fn numbered(&mut self) -> (Vec<u32>, usize);
 }
 
 /// Merges clusters that follow each other, into `n_clusters` of about the same volume: what is left to do
@@ -102,9 +134,8 @@ struct Clusters {
     /// Lowest number of the cluster in a slot; `None` once it was merged into another.
     number: Vec<Option<u32>>,
     merged_into: Vec<u32>,
-    /// Volume of the cluster living in a slot, and what the slot started with.
+    /// Volume of the cluster living in a slot.
     volume: Vec<f64>,
-    own_volume: Vec<f64>,
     /// The pairs filed with each slot.
     filed: Vec<BinaryHeap<Filed>>,
     /// The slots by their best pair, and the stamp of each slot's entry that counts.
@@ -116,31 +147,43 @@ struct Clusters {
 /// An entry of a row.
 #[derive(Clone, Copy)]
 struct Stored {
-    similarity: Similarity,
+    fraction: f64,
+    /// Of a similarity that owes halvings, and fewer of them than there are clusters.
+    exponent: i32,
     /// Counts the times the pair was filed: only the last entry counts.
     stamp: u32,
 }
 
+impl Stored {
+    fn new(Similarity { exponent, fraction }: Similarity, stamp: u32) -> Self {
+        Self { fraction, exponent: exponent as i32, stamp }
+    }
+
+    fn similarity(&self) -> Similarity {
+        Similarity { exponent: i64::from(self.exponent), fraction: self.fraction }
+    }
+}
+
 /// A similarity whose exponent has no end, so that no number of halvings is too many.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Similarity {
-    exponent: i64,
+pub(super) struct Similarity {
+    pub(super) exponent: i64,
     /// From 1/2 to below 1.
-    fraction: f64,
+    pub(super) fraction: f64,
 }
 
 impl Similarity {
-    fn new(value: f64) -> Self {
+    pub(super) fn new(value: f64) -> Self {
         let (fraction, exponent) = libm::frexp(value);
         Self { exponent: i64::from(exponent), fraction }
     }
 
-    fn halved(self, times: i64) -> Self {
+    pub(super) fn halved(self, times: i64) -> Self {
         Self { exponent: self.exponent - times, ..self }
     }
 
     /// The sum, rounded as that of two floats.
-    fn plus(self, other: Self) -> Self {
+    pub(super) fn plus(self, other: Self) -> Self {
         let (large, small) = if self.exponent >= other.exponent { (self, other) } else { (other, self) };
         // Beyond 64 places the smaller one is lost in rounding anyway.
         let apart = (large.exponent - small.exponent).min(64) as i32;
@@ -171,10 +214,18 @@ impl Ord for Similarity {
 /// date is the best pair. The same holds for [`Best`] and the slots.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Filed {
-    similarity: Similarity,
+    exponent: i32,
+    /// The bits of a fraction, which order as fractions do.
+    fraction: u64,
     number: Reverse<u32>,
     other: u32,
     stamp: u32,
+}
+
+impl Filed {
+    fn similarity(&self) -> Similarity {
+        Similarity { exponent: i64::from(self.exponent), fraction: f64::from_bits(self.fraction) }
+    }
 }
 
 /// The best pair of a slot when it was last looked at.
@@ -188,7 +239,7 @@ struct Best {
 
 impl Clusters {
     fn new(
-        similarity: &Graph<'_>,
+        similarity: Graph<'static>,
         volumes: &[f64],
         still_going: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> ControlFlow<(), Self> {
@@ -198,7 +249,6 @@ impl Clusters {
             halvings: vec![0; n_slots],
             number: (0..n_slots as u32).map(Some).collect(),
             merged_into: (0..n_slots as u32).collect(),
-            own_volume: volumes.to_vec(),
             volume: volumes.to_vec(),
             filed: (0..n_slots).map(|_| BinaryHeap::new()).collect(),
             best: BinaryHeap::new(),
@@ -210,9 +260,10 @@ impl Clusters {
                 still_going(0)?;
             }
             let row = similarity.neighbors(slot as NodeId);
-            let stored = |weight| Stored { similarity: Similarity::new(weight), stamp: 0 };
+            let stored = |weight| Stored::new(Similarity::new(weight), 0);
             clusters.rows.push(row.map(|(other, weight)| (other, stored(weight))).collect());
         }
+        drop(similarity);
         for slot in 0..n_slots {
             if slot.is_multiple_of(STEPS_PER_REPORT) {
                 still_going(0)?;
@@ -238,12 +289,14 @@ impl Clusters {
     /// A pair as it is now, for the files of `slot`; `None` when the other is gone.
     fn pair(&self, slot: usize, other: usize) -> Option<Filed> {
         let number = Reverse(self.number[other]?);
-        let Stored { similarity, stamp } = *self.rows[slot].get(&(other as NodeId))?;
+        let stored = self.rows[slot].get(&(other as NodeId))?;
+        let similarity = stored.similarity().halved(self.halvings[other]);
         Some(Filed {
-            similarity: similarity.halved(self.halvings[other]),
+            exponent: similarity.exponent as i32,
+            fraction: similarity.fraction.to_bits(),
             number,
             other: other as u32,
-            stamp,
+            stamp: stored.stamp,
         })
     }
 
@@ -258,7 +311,7 @@ impl Clusters {
                 Some(pair) if pair == *top => {
                     let Reverse(number) = pair.number;
                     return Some(Best {
-                        similarity: pair.similarity.halved(self.halvings[slot]),
+                        similarity: pair.similarity().halved(self.halvings[slot]),
                         numbers: Reverse((own_number.min(number), own_number.max(number))),
                         slots: (slot as u32, other as u32),
                         stamp: self.best_stamps[slot],
@@ -279,7 +332,15 @@ impl Clusters {
         self.best.extend(best);
     }
 
-    /// Takes the most similar pair; `None` when nothing is linked any more.
+    fn absorb(&mut self, kept: usize, gone: usize) {
+        let lowest = self.number[kept].into_iter().chain(self.number[gone].take()).min();
+        self.number[kept] = lowest;
+        self.merged_into[gone] = kept as u32;
+        self.volume[kept] += self.volume[gone];
+    }
+}
+
+impl Pairs for Clusters {
     fn next_pair(
         &mut self,
         still_going: &mut dyn FnMut() -> ControlFlow<()>,
@@ -304,7 +365,7 @@ impl Clusters {
         }
     }
 
-    /// Merges two linked clusters and files the pairs whose similarity may have risen.
+    /// Files the pairs whose similarity may have risen too.
     fn merge(&mut self, a: usize, b: usize) {
         let (kept, gone) = if self.rows[a].len() >= self.rows[b].len() { (a, b) } else { (b, a) };
         let row = std::mem::take(&mut self.rows[gone]);
@@ -316,10 +377,10 @@ impl Clusters {
             if other as usize == kept {
                 continue;
             }
-            let added = stored.similarity.halved(shift);
+            let added = stored.similarity().halved(shift);
             let sum = match self.rows[kept].get(&other) {
-                Some(own) => Stored { similarity: own.similarity.plus(added), stamp: own.stamp + 1 },
-                None => Stored { similarity: added, stamp: 0 },
+                Some(own) => Stored::new(own.similarity().plus(added), own.stamp + 1),
+                None => Stored::new(added, 0),
             };
             self.rows[kept].insert(other, sum);
             let row = &mut self.rows[other as usize];
@@ -340,14 +401,6 @@ impl Clusters {
         self.file_best(kept);
     }
 
-    fn absorb(&mut self, kept: usize, gone: usize) {
-        let lowest = self.number[kept].into_iter().chain(self.number[gone].take()).min();
-        self.number[kept] = lowest;
-        self.merged_into[gone] = kept as u32;
-        self.volume[kept] += self.volume[gone];
-    }
-
-    /// `n_merges` merges among clusters without links: the two of smallest volume each time.
     fn merge_smallest(&mut self, n_merges: usize) {
         // Volumes are sums of weights, so not negative: their bits order as they do.
         let ranked = |clusters: &Self, slot: usize| {
@@ -365,8 +418,7 @@ impl Clusters {
         }
     }
 
-    /// The cluster of every slot, numbered by first appearance, and how many there are.
-    fn numbered(&self) -> (Vec<u32>, usize) {
+    fn numbered(&mut self) -> (Vec<u32>, usize) {
         let mut merged = DisjointSets::new(self.merged_into.len());
         for (slot, &into) in self.merged_into.iter().enumerate() {
             merged.join(slot, into as usize);

@@ -30,24 +30,24 @@ pub(super) fn bisect(part: &Graph<'_>, task: &Task<'_>, seed: u64) -> Result<Opt
     };
     let mut levels: Vec<Level> = Vec::new();
     loop {
-        let top = levels.last().map_or(part, |level| &level.graph);
+        let top = levels.last().and_then(Level::graph).unwrap_or(part);
         let Some(round) = merging.round(top, task.watch) else { break };
         let graph = top.contract(&round.of_node, round.count)?;
-        levels.push(Level { graph, group_of: round.of_node });
+        levels.push(Level::new(graph, round.of_node));
     }
     if task.is_stopped() {
         return Ok(None);
     }
     // Where links do not lead on, as between the leaves of a star, nodes that follow each other are put together.
-    let top = levels.last().map_or(part, |level| &level.graph);
+    let top = levels.last().and_then(Level::graph).unwrap_or(part);
     if top.n_nodes() > MANY {
         let group_of = merge_in_order(top.degrees(), MANY);
         let graph = top.contract(&group_of, MANY)?;
-        levels.push(Level { graph, group_of });
+        levels.push(Level::new(graph, group_of));
     }
-    let top = levels.last().map_or(part, |level| &level.graph);
+    let top = levels.last().and_then(Level::graph).unwrap_or(part);
     let Some(labels) = grown_halves(top, task.floor) else { return Ok(None) };
-    let halves = uncoarsen(part, &levels, labels, 2, &task, seed)?;
+    let halves = uncoarsen(part, &mut levels, labels, 2, &task, seed)?;
     Ok(Some(halves).filter(Solution::is_feasible))
 }
 

@@ -12,6 +12,8 @@ use crate::hierarchy::Merging;
 use crate::partition::{ClusterId, density};
 
 use super::bisect::bisect;
+use super::is_large;
+use super::multilevel::completed;
 use super::task::Task;
 
 /// Splits clusters, those first where it costs least, until there are as many as asked for. Where the floor leaves
@@ -58,7 +60,11 @@ pub(super) fn repair(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>)
     let ControlFlow::Continue(groups) = merging.finish(&quotient, task.watch)? else {
         return Ok(labels);
     };
-    let merged = labels.iter().map(|&label| groups.of_node[label as usize]).collect();
+    let merged: Vec<ClusterId> = labels.iter().map(|&label| groups.of_node[label as usize]).collect();
+    drop(labels);
+    if is_large(graph) {
+        return Ok(completed(graph, &merged, groups.count, task)?.labels);
+    }
     complete(graph, merged, groups.count, task)
 }
 

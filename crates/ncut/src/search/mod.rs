@@ -125,6 +125,7 @@ pub(crate) fn search(
         n_clusters,
         n_nodes: graph.n_nodes(),
         floor: min_share * graph.volume() / n_clusters as f64,
+        bundles: None,
         rule,
         propagation: effort.propagation,
         coarse_split_rounds: effort.split_rounds,
@@ -153,9 +154,14 @@ fn labels(
         return Ok((exhaustive::best_of_all(graph, task)?.labels, StopReason::LocalOptimum));
     }
     let bundles = if given.is_none() { pieces.bundled(task.n_clusters, task.floor) } else { None };
+    drop(pieces);
     match bundles.filter(|bundles| bundles.count > task.n_clusters) {
         None => {
             let found = found(graph, given, request, task)?;
+            Ok((found.labels, found.stop_reason))
+        }
+        Some(bundles) if is_large(graph) => {
+            let found = found(graph, None, request, &Task { bundles: Some(&bundles), ..*task })?;
             Ok((found.labels, found.stop_reason))
         }
         Some(bundles) => {
@@ -223,6 +229,9 @@ fn starts(
     task: &Task<'_>,
     seed: u64,
 ) -> Result<Vec<Solution>> {
+    if is_large(graph) {
+        return starts_of_large(graph, effort, task, seed);
+    }
     let from_paper = || {
         if !has_first_neighbors(graph, effort) {
             return Ok(Vec::new());
@@ -239,10 +248,23 @@ fn starts(
     let (paper, merged) = rayon::join(from_paper, from_merging);
     let mut all = paper?;
     all.extend(merged?);
-    if effort.stricter && choice == Choice::Modularity && !is_large(graph) {
+    if effort.stricter && choice == Choice::Modularity {
         all.extend(stricter_starts(graph, effort, task, seed)?);
     }
     Ok(all)
+}
+
+/// As [`starts`], where two graphs beside the one there is would be too many: what makes such graphs runs by itself.
+fn starts_of_large(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u64) -> Result<Vec<Solution>> {
+    let from_paper =
+        has_first_neighbors(graph, effort).then(|| starts::hierarchy(graph, task)).transpose()?;
+    let how = Coarsening { within: None, noise: 0.0, seed };
+    let (paper, merged) = rayon::join(
+        || from_paper.map(|labels| starts::descended(graph, labels, task)).transpose(),
+        || effort.merging.then(|| multilevel(graph, task, &how)).transpose(),
+    );
+    let paper = paper?.map(|found| starts::at_the_floor(graph, found, task)).transpose()?;
+    Ok(paper.into_iter().chain(merged?).collect())
 }
 
 /// Starts made under a higher floor than is asked for, which differ less in volume, and then released.

@@ -9,11 +9,14 @@ use crate::hierarchy::{Groups, Merging, merge_in_order};
 use crate::partition::ClusterId;
 
 use super::complete::complete;
+use super::is_large;
 use super::split_merge::split_merge;
 use super::task::{Solution, Task};
 
 /// A level is kept for refinement when it has at most this share of the nodes of the one kept before.
 const KEPT_SHARE: f64 = 0.6;
+/// What the levels that are kept beside a large graph take, all together, as a share of its entries.
+const HELD_SHARE: f64 = 0.4;
 /// Clusters are split on a level with at least this many nodes a cluster.
 const NODES_PER_CLUSTER: usize = 12;
 
@@ -29,8 +32,19 @@ pub(super) struct Coarsening<'a> {
 
 /// A graph whose nodes are groups of the nodes of the level below.
 pub(super) struct Level {
-    pub(super) graph: Graph<'static>,
-    pub(super) group_of: Vec<u32>,
+    /// `None` when there was no room to keep it: it is made anew when it is needed.
+    graph: Option<Graph<'static>>,
+    groups: Groups,
+}
+
+impl Level {
+    pub(super) fn new(graph: Graph<'static>, group_of: Vec<u32>) -> Self {
+        Self { groups: Groups { of_node: group_of, count: graph.n_nodes() }, graph: Some(graph) }
+    }
+
+    pub(super) fn graph(&self) -> Option<&Graph<'static>> {
+        self.graph.as_ref()
+    }
 }
 
 /// The levels above a graph, and the groups that the nodes of the last of them end in.
@@ -40,25 +54,37 @@ struct Levels {
     is_cut_short: bool,
 }
 
+/// Labels that fewer clusters are named by than are asked for, completed on a coarse level and refined.
+pub(super) fn completed(
+    graph: &Graph<'_>,
+    labels: &[ClusterId],
+    n_given: usize,
+    task: &Task<'_>,
+) -> Result<Solution> {
+    let how = Coarsening { within: Some(labels), ..Coarsening::default() };
+    let mut levels = coarsen(graph, task, &how)?.kept;
+    let labels = carried_up(&levels, labels);
+    uncoarsen(graph, &mut levels, labels, n_given, task, how.seed)
+}
+
 /// One pass down and up again. With a start to keep within, the result is never worse.
 pub(super) fn multilevel(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<Solution> {
-    let levels = coarsen(graph, task, how)?;
-    let top = levels.kept.last().map_or(graph, |level| &level.graph);
+    let mut levels = coarsen(graph, task, how)?;
     let labels = match how.within {
         Some(within) => carried_up(&levels.kept, within),
-        None if levels.is_cut_short => merge_in_order(top.degrees(), task.n_clusters),
+        None if levels.is_cut_short => cut_in_order(graph, &levels.kept, task.n_clusters),
         None => levels.last.of_node,
     };
     let n_given =
         if how.within.is_some() || levels.is_cut_short { task.n_clusters } else { levels.last.count };
-    uncoarsen(graph, &levels.kept, labels, n_given, task, how.seed)
+    uncoarsen(graph, &mut levels.kept, labels, n_given, task, how.seed)
 }
 
 /// Refines labels of the last level on all levels down to `graph`. Where they name fewer clusters than asked for,
-/// the missing ones are made on the way.
+/// the missing ones are made on the way. The graphs of levels above a large one go as soon as they were used.
 pub(super) fn uncoarsen(
     graph: &Graph<'_>,
-    levels: &[Level],
+    levels: &mut [Level],
     mut labels: Vec<ClusterId>,
     n_given: usize,
     task: &Task<'_>,
@@ -67,10 +93,24 @@ pub(super) fn uncoarsen(
     let mut is_complete = n_given == task.n_clusters;
     let mut splits_left = task.coarse_split_rounds;
     for place in (0..=levels.len()).rev() {
-        let level = if place == 0 { graph } else { &levels[place - 1].graph };
-        if let Some(coarser) = levels.get(place) {
-            labels = coarser.group_of.iter().map(|&group| labels[group as usize]).collect();
+        if let Some(coarser) = levels.get_mut(place) {
+            if is_large(graph) {
+                coarser.graph = None;
+            }
+            labels = coarser.groups.of_node.iter().map(|&group| labels[group as usize]).collect();
         }
+        let made_anew;
+        let level = match levels[..place].last().map(|level| &level.graph) {
+            None => graph,
+            Some(Some(level)) => level,
+            Some(None) => match made(graph, &levels[..place], task)? {
+                ControlFlow::Continue(level) => {
+                    made_anew = level;
+                    &made_anew
+                }
+                ControlFlow::Break(()) => continue,
+            },
+        };
         if !is_complete && (place == 0 || level.n_nodes() >= NODES_PER_CLUSTER * task.n_clusters) {
             labels = complete(level, labels, n_given, task)?;
             is_complete = true;
@@ -91,18 +131,43 @@ pub(super) fn uncoarsen(
 }
 
 fn carried_up(levels: &[Level], labels: &[ClusterId]) -> Vec<ClusterId> {
-    let mut labels = labels.to_vec();
+    levels.iter().fold(labels.to_vec(), |labels, level| level.groups.carried(&labels))
+}
+
+/// Labels for the nodes of the last level when there is no time to make better ones.
+fn cut_in_order(graph: &Graph<'_>, levels: &[Level], n_clusters: usize) -> Vec<ClusterId> {
+    let mut degrees = graph.degrees().to_vec();
     for level in levels {
-        let mut carried = vec![0; level.graph.n_nodes()];
-        for (&group, &label) in level.group_of.iter().zip(&labels) {
-            carried[group as usize] = label;
+        let mut summed = vec![0.0; level.groups.count];
+        for (&group, degree) in level.groups.of_node.iter().zip(&degrees) {
+            summed[group as usize] += degree;
         }
-        labels = carried;
+        degrees = summed;
     }
-    labels
+    merge_in_order(&degrees, n_clusters)
+}
+
+/// Groups of the nodes of the last level, as groups of the nodes below all levels.
+fn composed(levels: &[Level], last: &Groups) -> Groups {
+    let mut of_node = last.of_node.clone();
+    for level in levels.iter().rev() {
+        of_node = level.groups.of_node.iter().map(|&group| of_node[group as usize]).collect();
+    }
+    Groups { of_node, count: last.count }
+}
+
+/// The graph of the last of some levels, made from the graph below all of them; breaks when the observer does.
+fn made(graph: &Graph<'_>, levels: &[Level], task: &Task<'_>) -> Result<ControlFlow<(), Graph<'static>>> {
+    let (last, others) = levels.split_last().expect("a level that was not kept");
+    let groups = composed(others, &last.groups);
+    graph.contract_narrow(&groups.of_node, groups.count, &mut |progress| task.watch.report(progress))
 }
 
 /// Merges round by round. Of rounds that shrink the graph little only every few are kept as a level.
+///
+/// Merging may leave nearly all edges in place, as in a graph without clusters. So that never two graphs of the size
+/// of a large one are there beside it, one that has not shrunk much goes before the next is made, from the graph below
+/// all levels; and of the graphs of levels those of the last are kept, as many as there is room for.
 fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<Levels> {
     let merging = Merging {
         floor: if how.within.is_some() { 0.0 } else { task.floor },
@@ -112,33 +177,74 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
         seed: how.seed,
         ..Merging::down_to(task.n_clusters)
     };
+    let room =
+        if is_large(graph) { (HELD_SHARE * graph.columns().len() as f64) as usize } else { usize::MAX };
+    let contracted = |graph: &Graph<'_>, groups: &Groups| {
+        let observe = &mut |progress: &_| task.watch.report(progress);
+        match room {
+            usize::MAX => graph.contract_observed(&groups.of_node, groups.count, observe),
+            _ => graph.contract_narrow(&groups.of_node, groups.count, observe),
+        }
+    };
     let mut kept: Vec<Level> = Vec::new();
     let mut within: Option<Vec<u32>> = how.within.map(<[u32]>::to_vec);
-    // The groups that the nodes of the last kept level are in by now, and the graph of these.
+    // The groups that the nodes of the last level are in by now, and the graph of these.
     let mut last = Groups::single(graph.n_nodes());
     let mut current: Option<Graph<'static>> = None;
+    if let (Some(bundles), None) = (task.bundles, how.within) {
+        last.follow(bundles);
+        match contracted(graph, bundles)? {
+            ControlFlow::Continue(bundled) => current = Some(bundled),
+            ControlFlow::Break(()) => return Ok(Levels { kept, last, is_cut_short: true }),
+        }
+    }
     loop {
-        let base = kept.last().map_or(graph, |level| &level.graph);
-        let round_graph = current.as_ref().unwrap_or(base);
-        let Some(round) = (Merging { within: within.as_deref(), ..merging }).round(round_graph, task.watch)
-        else {
+        let of_level = kept.last().and_then(|level| level.graph.as_ref());
+        let top = current.as_ref().or(of_level);
+        let merging = Merging { within: within.as_deref(), ..merging };
+        let Some(round) = merging.round(top.unwrap_or(graph), task.watch) else {
             return Ok(Levels { kept, last, is_cut_short: task.is_stopped() });
         };
+        last.follow(&round);
         within = within.map(|within| round.carried(&within));
-        let next =
-            round_graph.contract_observed(&round.of_node, round.count, &mut |p| task.watch.report(p))?;
+        let n_groups = round.count;
+        let next = match top.filter(|top| cost(top) <= room) {
+            Some(top) => contracted(top, &round)?,
+            None => {
+                drop((round, current.take()));
+                kept.iter_mut().for_each(|level| level.graph = None);
+                contracted(graph, &composed(&kept, &last))?
+            }
+        };
         let ControlFlow::Continue(next) = next else {
             return Ok(Levels { kept, last, is_cut_short: true });
         };
-        last.follow(&round);
-        let is_level =
-            (round.count as f64) < KEPT_SHARE * base.n_nodes() as f64 && round.count > task.n_clusters;
-        if is_level {
-            let group_of = std::mem::replace(&mut last, Groups::single(round.count)).of_node;
-            kept.push(Level { graph: next, group_of });
+        let n_before = kept.last().map_or(graph.n_nodes(), |level| level.groups.count);
+        if (n_groups as f64) < KEPT_SHARE * n_before as f64 && n_groups > task.n_clusters {
+            kept.push(Level {
+                graph: Some(next),
+                groups: std::mem::replace(&mut last, Groups::single(n_groups)),
+            });
             current = None;
         } else {
             current = Some(next);
+        }
+        make_room(&mut kept, room);
+    }
+}
+
+/// What a coarse graph takes, in entries: its nodes have an offset, a degree and a self-loop each.
+fn cost(graph: &Graph<'_>) -> usize {
+    graph.columns().len() + 3 * graph.n_nodes()
+}
+
+/// Drops the graphs of the first levels, those with the most entries, until the others fit in; the last stays.
+fn make_room(levels: &mut [Level], room: usize) {
+    let mut n_entries = 0;
+    for (place, level) in levels.iter_mut().rev().enumerate() {
+        n_entries += level.graph.as_ref().map_or(0, cost);
+        if n_entries > room && place > 0 {
+            level.graph = None;
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::progress::{Progress, Stage};
 use crate::random::Random;
 
 use super::complete::complete;
+use super::is_large;
 use super::multilevel::{Coarsening, Level, multilevel, uncoarsen};
 use super::split_merge::split_merge;
 use super::task::{Solution, Task};
@@ -93,8 +94,11 @@ fn live(
             break;
         }
         let plans: Vec<Plan> = (0..BATCH).map(|_| Plan::draw(population, random)).collect();
-        let children: Vec<Solution> =
-            plans.par_iter().map(|plan| plan.carry_out(graph, population, task)).collect::<Result<_>>()?;
+        let carried_out = |plan: &Plan| plan.carry_out(graph, population, task);
+        let children: Vec<Solution> = match is_large(graph) {
+            true => plans.iter().map(carried_out).collect::<Result<_>>()?,
+            false => plans.par_iter().map(carried_out).collect::<Result<_>>()?,
+        };
         let before = population.first().cloned();
         for child in children {
             insert(population, child);
@@ -190,15 +194,16 @@ fn cross(
     for (&group, &label) in group_of.iter().zip(&first.labels) {
         inherited[group as usize] = label;
     }
-    let levels = [Level { graph: small, group_of }];
-    let merged = match merging.finish(&levels[0].graph, task.watch)? {
+    let mut levels = [Level::new(small, group_of)];
+    let small = levels[0].graph().expect("it was just made");
+    let merged = match merging.finish(small, task.watch)? {
         ControlFlow::Continue(groups) => {
-            let labels = complete(&levels[0].graph, groups.of_node, groups.count, task);
-            Some(uncoarsen(graph, &levels, labels?, task.n_clusters, task, seed)?)
+            let labels = complete(small, groups.of_node, groups.count, task);
+            Some(uncoarsen(graph, &mut levels, labels?, task.n_clusters, task, seed)?)
         }
         ControlFlow::Break(()) => None,
     };
-    let kept = uncoarsen(graph, &levels, inherited, task.n_clusters, task, seed)?;
+    let kept = uncoarsen(graph, &mut levels, inherited, task.n_clusters, task, seed)?;
     Ok(match merged {
         Some(merged) if merged.is_better_than(&kept) => merged,
         _ => kept,

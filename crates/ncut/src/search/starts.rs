@@ -12,12 +12,23 @@ use super::task::{Solution, Task};
 
 /// The paper's labels (N2HI, then Fast-CD), brought to the floor where they are not.
 pub(super) fn first_neighbors(graph: &Graph<'_>, task: &Task<'_>) -> Result<Solution> {
+    let start = hierarchy(graph, task)?;
+    at_the_floor(graph, descended(graph, start, task)?, task)
+}
+
+/// The labels of N2HI.
+pub(super) fn hierarchy(graph: &Graph<'_>, task: &Task<'_>) -> Result<Vec<ClusterId>> {
     let mut observe = |progress: &_| task.watch.report(progress);
-    let start = n2hi(graph, task.n_clusters, &mut observe)?;
-    let mut partition = Partition::new(graph, start.labels, task.n_clusters)?;
+    Ok(n2hi(graph, task.n_clusters, &mut observe)?.labels)
+}
+
+/// Labels after Fast-CD.
+pub(super) fn descended(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>) -> Result<Solution> {
+    let mut observe = |progress: &_| task.watch.report(progress);
+    let mut partition = Partition::new(graph, labels, task.n_clusters)?;
     let descent = descend(&mut partition, &task.rule, &mut observe);
     task.count(graph, &descent);
-    at_the_floor(graph, Solution::new(partition, descent.stop_reason, task), task)
+    Ok(Solution::new(partition, descent.stop_reason, task))
 }
 
 /// Given labels after a descent, brought to the floor where they are not.
@@ -30,7 +41,7 @@ pub(super) fn given(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>) 
     at_the_floor(graph, start, task)
 }
 
-fn at_the_floor(graph: &Graph<'_>, start: Solution, task: &Task<'_>) -> Result<Solution> {
+pub(super) fn at_the_floor(graph: &Graph<'_>, start: Solution, task: &Task<'_>) -> Result<Solution> {
     if start.is_feasible() || task.is_stopped() {
         return Ok(start);
     }

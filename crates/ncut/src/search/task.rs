@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crate::descent::{Descent, Proof, StoppingRule, chains, settle};
 use crate::error::Result;
 use crate::graph::Graph;
+use crate::hierarchy::Groups;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::{StopReason, Watch};
 
@@ -25,6 +26,8 @@ pub(super) struct Task<'t> {
     pub(super) n_nodes: usize,
     /// Volume that no cluster may fall below.
     pub(super) floor: f64,
+    /// Groups that merging starts from, on a graph too large to be contracted beforehand.
+    pub(super) bundles: Option<&'t Groups>,
     pub(super) rule: StoppingRule,
     /// Whether chains of moves follow a descent.
     pub(super) chains: bool,

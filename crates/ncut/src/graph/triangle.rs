@@ -1,0 +1,333 @@
+//! The upper triangle of a matrix of groups: the half that sums are made in, and all that some need to keep.
+
+use std::ops::{ControlFlow, Range};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::{Members, NodeId};
+
+/// Entries that one thread sums up at a time, and how many times that before the observer is asked: what is
+/// summed up has to wait until it can be put in its place.
+const ENTRIES_PER_CHUNK: usize = 1 << 15;
+const CHUNKS_PER_REPORT: usize = 16;
+/// Up to so many groups every group has a place of its own for its sum.
+const MOST_DENSE: usize = 1 << 15;
+/// Rows are brought together in this many turns at most, and this many entries at least.
+const MOST_TURNS: usize = 16;
+const LEAST_ENTRIES_PER_TURN: usize = 1 << 17;
+
+/// Entries on and above the diagonal, row by row, columns ascending.
+#[derive(Clone, Debug)]
+pub(crate) struct Triangle<W> {
+    /// Where the rows end.
+    ends: Vec<usize>,
+    columns: Vec<NodeId>,
+    weights: Vec<W>,
+}
+
+/// A weight as it is stored.
+pub(crate) trait Stored: Copy + Default + Send + Into<f64> {
+    fn rounded(weight: f64) -> Self;
+}
+
+impl Stored for f64 {
+    fn rounded(weight: f64) -> Self {
+        weight
+    }
+}
+
+impl Stored for f32 {
+    fn rounded(weight: f64) -> Self {
+        weight as f32
+    }
+}
+
+/// How the rows of groups are summed up.
+pub(super) struct Summation<Work, Visit, Weigh> {
+    pub(super) n_groups: usize,
+    /// Entries that are looked at for a group.
+    pub(super) work: Work,
+    /// Adds what a group has, to itself and to groups of a higher number.
+    pub(super) visit: Visit,
+    /// `weigh(sum, from, to)` makes the weight of a sum, 0 for none.
+    pub(super) weigh: Weigh,
+}
+
+impl<W: Stored> Triangle<W> {
+    pub(super) fn with_capacity(n_rows: usize) -> Self {
+        Self { ends: Vec::with_capacity(n_rows), columns: Vec::new(), weights: Vec::new() }
+    }
+
+    fn row(&self, row: usize) -> Range<usize> {
+        let start = if row == 0 { 0 } else { self.ends[row - 1] };
+        start..self.ends[row]
+    }
+
+    /// Appends the rows of `groups`, the next ones; breaks when `report` does, which is told how many are done.
+    pub(super) fn append<Work, Visit, Weigh>(
+        &mut self,
+        groups: Range<usize>,
+        summation: &Summation<Work, Visit, Weigh>,
+        report: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> ControlFlow<()>
+    where
+        Work: Fn(usize) -> usize + Sync,
+        Visit: Fn(usize, &mut RowSums) + Sync,
+        Weigh: Fn(f64, usize, usize) -> f64 + Sync,
+    {
+        let spare: Mutex<Vec<RowSums>> = Mutex::default();
+        let summed = |chunk: &Range<usize>| {
+            let take = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let mut sums = take().unwrap_or_else(|| RowSums::new(summation.n_groups));
+            let mut rows = Self::with_capacity(chunk.len());
+            rows.sum_up(chunk.clone(), summation, &mut sums);
+            spare.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
+            rows
+        };
+        let mut next = groups.start;
+        while next < groups.end {
+            report(next)?;
+            let mut chunks = Vec::with_capacity(CHUNKS_PER_REPORT);
+            while chunks.len() < CHUNKS_PER_REPORT && next < groups.end {
+                let start = next;
+                let mut n_entries = 0;
+                while next < groups.end && n_entries < ENTRIES_PER_CHUNK {
+                    n_entries += (summation.work)(next);
+                    next += 1;
+                }
+                chunks.push(start..next);
+            }
+            if let [chunk] = &chunks[..] {
+                self.sum_up(chunk.clone(), summation, &mut RowSums::new(summation.n_groups));
+            } else {
+                let rows: Vec<Self> = chunks.par_iter().map(summed).collect();
+                rows.iter().for_each(|rows| self.extend(rows));
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn sum_up<Work, Visit, Weigh>(
+        &mut self,
+        groups: Range<usize>,
+        summation: &Summation<Work, Visit, Weigh>,
+        sums: &mut RowSums,
+    ) where
+        Visit: Fn(usize, &mut RowSums),
+        Weigh: Fn(f64, usize, usize) -> f64,
+    {
+        for from in groups {
+            (summation.visit)(from, sums);
+            self.push(from, sums, &summation.weigh);
+        }
+    }
+
+    fn push(&mut self, from: usize, sums: &mut RowSums, weigh: impl Fn(f64, usize, usize) -> f64) {
+        sums.drain_ascending(|to, sum| {
+            let weight = W::rounded(weigh(sum, from, to as usize));
+            if weight.into() > 0.0 {
+                self.columns.push(to);
+                self.weights.push(weight);
+            }
+        });
+        self.ends.push(self.columns.len());
+    }
+
+    fn extend(&mut self, rows: &Self) {
+        let start = self.columns.len();
+        self.ends.extend(rows.ends.iter().map(|end| start + end));
+        self.columns.extend_from_slice(&rows.columns);
+        self.weights.extend_from_slice(&rows.weights);
+    }
+
+    /// The whole matrix: offsets, columns, weights. The triangle's own arrays become the matrix, so that both are
+    /// never there.
+    pub(super) fn mirrored(mut self) -> (Vec<u64>, Vec<NodeId>, Vec<W>) {
+        let n_rows = self.ends.len();
+        let mut below = vec![0u32; n_rows];
+        for row in 0..n_rows {
+            for &column in &self.columns[self.row(row)] {
+                below[column as usize] += u32::from(column as usize != row);
+            }
+        }
+        let mut offsets = Vec::with_capacity(n_rows + 1);
+        offsets.push(0u64);
+        let mut end = 0;
+        for row in 0..n_rows {
+            end += below[row] as usize + self.row(row).len();
+            offsets.push(end as u64);
+        }
+        self.columns.reserve_exact(end - self.columns.len());
+        self.columns.resize(end, 0);
+        self.weights.reserve_exact(end - self.weights.len());
+        self.weights.resize(end, W::default());
+        // From the last row on: each goes to a place that no row before it is in.
+        for row in (0..n_rows).rev() {
+            let place = offsets[row] as usize + below[row] as usize;
+            let entries = self.row(row);
+            self.columns.copy_within(entries.clone(), place);
+            self.weights.copy_within(entries, place);
+        }
+        let Self { ends, mut columns, mut weights } = self;
+        drop(ends);
+        // Rows fill in ascending order: all columns below the diagonal of a row come from earlier rows.
+        let mut filled = below;
+        filled.fill(0);
+        for row in 0..n_rows {
+            for entry in offsets[row] as usize + filled[row] as usize..offsets[row + 1] as usize {
+                let column = columns[entry] as usize;
+                if column != row {
+                    let mirror = offsets[column] as usize + filled[column] as usize;
+                    filled[column] += 1;
+                    columns[mirror] = row as NodeId;
+                    weights[mirror] = weights[entry];
+                }
+            }
+        }
+        (offsets, columns, weights)
+    }
+}
+
+impl Triangle<f64> {
+    pub(crate) fn n_rows(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Calls `visit(from, to, weight)` for every entry, by rows. The neighbours of any one node, whether it stands
+    /// first or second, come up in ascending order.
+    pub(crate) fn for_each_edge(&self, mut visit: impl FnMut(NodeId, NodeId, f64)) {
+        for from in 0..self.n_rows() {
+            let row = self.row(from);
+            for (&to, &weight) in self.columns[row.clone()].iter().zip(&self.weights[row]) {
+                visit(from as NodeId, to, weight);
+            }
+        }
+    }
+
+    /// The triangle of groups of its rows. Of a pair of groups, the rows of the lower are needed as a whole, half of
+    /// which stands in other rows: they are brought together for a few groups at a time.
+    pub(super) fn grouped(
+        &self,
+        group_of: &[u32],
+        members: &Members,
+        weigh: impl Fn(f64, usize, usize) -> f64 + Sync,
+        report: &mut dyn FnMut(usize) -> ControlFlow<()>,
+    ) -> ControlFlow<(), Self> {
+        let n_groups = members.count();
+        // The row of the two that an entry counts in, and the other.
+        let placed = |a: NodeId, b: NodeId| {
+            let (group_a, group_b) = (group_of[a as usize], group_of[b as usize]);
+            if group_a < group_b { (group_a, a, group_b) } else { (group_b, b, group_a) }
+        };
+        let mut sizes = vec![0u32; self.n_rows()];
+        self.for_each_edge(|a, b, _| {
+            let (from, row, to) = placed(a, b);
+            sizes[row as usize] += u32::from(from != to);
+        });
+        let size = |group: usize| members.of(group).iter().map(|&row| sizes[row as usize] as usize).sum();
+        let n_entries: usize = sizes.iter().map(|&size| size as usize).sum();
+        let per_turn = (n_entries / MOST_TURNS).max(LEAST_ENTRIES_PER_TURN);
+        let mut grouped = Self::with_capacity(n_groups);
+        let mut next = 0;
+        let mut free = vec![0usize; self.n_rows()];
+        let mut brought: Vec<(u32, f64)> = Vec::new();
+        while next < n_groups {
+            report(next)?;
+            let first = next;
+            let mut n_brought = 0;
+            while next < n_groups && (n_brought == 0 || n_brought + size(next) <= per_turn) {
+                for &row in members.of(next) {
+                    free[row as usize] = n_brought;
+                    n_brought += sizes[row as usize] as usize;
+                }
+                next += 1;
+            }
+            let turn = first as u32..next as u32;
+            brought.clear();
+            brought.resize(n_brought, (0, 0.0));
+            self.for_each_edge(|a, b, weight| {
+                let (from, row, to) = placed(a, b);
+                if from != to && turn.contains(&from) {
+                    let place = &mut free[row as usize];
+                    brought[*place] = (to, weight);
+                    *place += 1;
+                }
+            });
+            let visit = |group: usize, sums: &mut RowSums| {
+                sums.expect(|| size(group));
+                for &row in members.of(group) {
+                    let end = free[row as usize];
+                    for &(to, weight) in &brought[end - sizes[row as usize] as usize..end] {
+                        sums.add(to, weight);
+                    }
+                }
+            };
+            let summation = Summation { n_groups, work: size, visit, weigh: &weigh };
+            grouped.append(first..next, &summation, report)?;
+        }
+        ControlFlow::Continue(grouped)
+    }
+}
+
+/// The sums of one row: a table of groups by hash, or by number where there are few.
+pub(super) struct RowSums {
+    n_groups: usize,
+    groups: Vec<u32>,
+    /// 0 in places that are free.
+    sums: Vec<f64>,
+    /// The groups that have a sum, each followed by its place.
+    taken: Vec<u64>,
+    /// Bits of a place.
+    bits: u32,
+}
+
+impl RowSums {
+    fn new(n_groups: usize) -> Self {
+        let sums = if n_groups <= MOST_DENSE { vec![0.0; n_groups] } else { Vec::new() };
+        Self { n_groups, groups: Vec::new(), sums, taken: Vec::new(), bits: 0 }
+    }
+
+    /// Makes room for a row of at most so many sums; none has been added yet.
+    pub(super) fn expect(&mut self, n_entries: impl FnOnce() -> usize) {
+        if self.n_groups > MOST_DENSE {
+            let n_places = 2 * n_entries().min(self.n_groups);
+            self.bits = n_places.max(16).next_power_of_two().ilog2();
+            if self.sums.len() < 1 << self.bits {
+                self.groups = vec![0; 1 << self.bits];
+                self.sums = vec![0.0; 1 << self.bits];
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, group: u32, weight: f64) {
+        let taken = |place: usize| u64::from(group) << 32 | place as u64;
+        if self.n_groups <= MOST_DENSE {
+            let sum = &mut self.sums[group as usize];
+            if *sum == 0.0 {
+                self.taken.push(taken(group as usize));
+            }
+            *sum += weight;
+            return;
+        }
+        let mut place = (group.wrapping_mul(0x9e37_79b1) >> (32 - self.bits)) as usize;
+        while self.sums[place] != 0.0 && self.groups[place] != group {
+            place = (place + 1) & ((1 << self.bits) - 1);
+        }
+        if self.sums[place] == 0.0 {
+            self.groups[place] = group;
+            self.taken.push(taken(place));
+        }
+        self.sums[place] += weight;
+    }
+
+    /// Takes the sums out, groups ascending.
+    fn drain_ascending(&mut self, mut take: impl FnMut(u32, f64)) {
+        self.taken.sort_unstable();
+        for taken in self.taken.drain(..) {
+            let (group, place) = ((taken >> 32) as u32, taken as u32 as usize);
+            take(group, std::mem::take(&mut self.sums[place]));
+        }
+    }
+}
