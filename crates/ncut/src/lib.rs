@@ -42,7 +42,9 @@ pub mod io;
 mod start;
 pub mod search;
 mod ncut;
+mod choose;
 
+pub use choose::{CountCurve, CountReason, CountRow};
 pub use error::{Error, Result};
 pub use graph::{Components, Graph, GraphBuilder, LEFT_OUT, NodeId, Symmetrize, Weights};
 pub use metrics::{Agreement, ClusterSummary, CutScore, Label, NmiNormalization, UNLABELLED};

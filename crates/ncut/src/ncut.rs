@@ -166,6 +166,16 @@ impl Ncut {
         }
     }
 
+    /// Asks for another number of clusters.
+    #[must_use]
+    pub fn n_clusters(self, n_clusters: usize) -> Self {
+        Self { n_clusters, ..self }
+    }
+
+    pub(crate) fn preset_in_use(&self) -> Preset {
+        self.preset
+    }
+
     /// What the choices among equals, and the variations of preset `best`, are made from.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {

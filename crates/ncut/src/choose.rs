@@ -1,0 +1,242 @@
+//! How many clusters? The paper's heuristic: the number after which another cluster gains much less.
+
+use std::ops::{ControlFlow, RangeInclusive};
+
+use crate::error::{Error, Result};
+use crate::graph::{Graph, NodeId};
+use crate::metrics::Label;
+use crate::ncut::{Ncut, Preset};
+use crate::partition::density;
+use crate::progress::{Observer, Progress, Stage};
+use crate::spectral::{Spectrum, SpectrumSettings};
+
+/// A turn of the curve below this is none: the curves of a single cloud of points turn by up to 0.75.
+const LEAST_TURN: f64 = 0.9;
+/// Cuts smaller than this are all the same: those of clusters that hardly touch.
+const SMALL_CUT: f64 = 5e-3;
+/// What another cluster gains at least, for the sake of its logarithm.
+const SMALL_GAP: f64 = 1e-2;
+
+/// Objectives for a range of numbers of clusters, and the number that they suggest.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CountCurve {
+    /// One row for each number of clusters, ascending.
+    pub rows: Vec<CountRow>,
+    /// The number that the objectives suggest.
+    pub suggested: usize,
+    /// Why.
+    pub reason: CountReason,
+    /// The number in the range, from 2 on, after which the eigenvalues fall most, where they were computed.
+    pub by_eigengap: Option<usize>,
+}
+
+/// What is known about one number of clusters.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CountRow {
+    /// Number of clusters.
+    pub n_clusters: usize,
+    /// The objective that was reached.
+    pub objective: f64,
+    /// What the last cluster gained: the objective less that of one cluster fewer, evened out so that it never rises.
+    /// Not for the first row.
+    pub gap: Option<f64>,
+    /// How much the curve turns here: the fall of `ln(gap / (1 - gap))` to the next row.
+    pub turn: Option<f64>,
+    /// The eigenvalue of that number, where computed.
+    pub eigenvalue: Option<f64>,
+    /// That eigenvalue less the next.
+    pub eigengap: Option<f64>,
+    /// The labels that have the objective.
+    pub labels: Vec<Label>,
+}
+
+/// Why a number of clusters is suggested.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum CountReason {
+    /// The curve turns there, by so much.
+    Turn(f64),
+    /// The curve turns nowhere clearly, so there is one cluster (or the smallest number of the range).
+    NoTurn {
+        /// The largest turn there was.
+        largest: f64,
+    },
+    /// There is only one number to choose from.
+    OnlyOne,
+}
+
+impl Ncut {
+    /// The objectives for every number of clusters in `range`, and which of them they suggest.
+    ///
+    /// The largest number is solved with these settings, but by preset `fast` (or `paper`); every smaller one starts from the clusters of the next larger,
+    /// the best two of which are merged, and is refined. One number beyond the range is looked at too, to see what
+    /// another cluster would gain.
+    ///
+    /// # Errors
+    /// When the range is empty, begins at 0 or goes beyond the number of nodes, or `observe` says stop.
+    ///
+    /// ```
+    /// use ncut::{Ncut, synthetic::five_blocks};
+    /// let blocks = five_blocks(0.5, 1)?;
+    /// let curve = Ncut::new(1).choose(&blocks.graph, 1..=10, &mut ncut::unobserved)?;
+    /// assert_eq!(curve.suggested, 5);
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    pub fn choose(
+        &self,
+        graph: &Graph<'_>,
+        range: RangeInclusive<usize>,
+        observe: Observer<'_>,
+    ) -> Result<CountCurve> {
+        let (from, to) = (*range.start(), *range.end());
+        if from == 0 || from > to || to > graph.n_nodes() {
+            let value = format!("{from} to {to}");
+            let expected = "a range from 1 at the least to the number of nodes at the most";
+            return Err(Error::BadSetting { name: "the range of numbers of clusters", value, expected });
+        }
+        // One more on either side: the gap before the first, and the one after the last.
+        let (least, most) = (from.max(2) - 1, (to + 1).min(graph.n_nodes()));
+        let preset = if self.preset_in_use() == Preset::Paper { Preset::Paper } else { Preset::Fast };
+        let mut progress = Progress::new(Stage::Search, (most - least + 1) as u64);
+        let mut rows: Vec<(usize, Vec<Label>, f64)> = Vec::new();
+        for n_clusters in (least..=most).rev() {
+            let settings = self.clone().n_clusters(n_clusters).preset(preset);
+            let settings = match rows.last() {
+                None => settings,
+                Some((_, labels, _)) => settings.init(merged(graph, labels, n_clusters + 1)?),
+            };
+            let found = settings.solve_observed(graph, observe)?;
+            progress.done += 1;
+            if observe(&progress).is_break() {
+                return Err(Error::Cancelled);
+            }
+            rows.push((n_clusters, found.labels, found.objective));
+        }
+        rows.reverse();
+        let spectrum = self.eigenvalues(graph, most, observe)?;
+        Ok(CountCurve::new(rows, range, spectrum.as_deref()))
+    }
+
+    /// The largest eigenvalues, unless they do not converge.
+    fn eigenvalues(
+        &self,
+        graph: &Graph<'_>,
+        count: usize,
+        observe: Observer<'_>,
+    ) -> Result<Option<Vec<f64>>> {
+        let mut is_stopped = false;
+        let mut watch = |progress: &Progress| {
+            is_stopped |= observe(progress).is_break();
+            if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let spectrum = Spectrum::of(graph, count, &SpectrumSettings::default(), &mut watch)?;
+        match (is_stopped, spectrum.is_converged) {
+            (true, _) => Err(Error::Cancelled),
+            (false, true) => Ok(Some(spectrum.values)),
+            (false, false) => Ok(None),
+        }
+    }
+}
+
+impl CountCurve {
+    fn new(
+        solved: Vec<(usize, Vec<Label>, f64)>,
+        range: RangeInclusive<usize>,
+        values: Option<&[f64]>,
+    ) -> Self {
+        let objectives: Vec<f64> = solved.iter().map(|row| row.2).collect();
+        let even = concave(&objectives);
+        let least = solved[0].0;
+        let gap = |k: usize| {
+            let place = k.checked_sub(least)?;
+            Some(even.get(place)? - even.get(place.checked_sub(1)?)?)
+        };
+        let log_odds = |gap: f64| (gap.max(SMALL_GAP) / (1.0 - gap + SMALL_CUT).max(SMALL_CUT)).ln();
+        let turn = |k: usize| Some(log_odds(gap(k)?) - log_odds(gap(k + 1)?));
+        let value = |k: usize| values.and_then(|values| values.get(k - 1)).copied();
+        let rows: Vec<CountRow> = solved
+            .into_iter()
+            .filter(|row| range.contains(&row.0))
+            .map(|(k, labels, objective)| CountRow {
+                n_clusters: k,
+                objective,
+                gap: gap(k),
+                turn: turn(k),
+                eigenvalue: value(k),
+                eigengap: value(k).zip(value(k + 1)).map(|(value, next)| value - next),
+                labels,
+            })
+            .collect();
+        let by_eigengap =
+            largest(&rows, |row| row.eigengap.filter(|_| row.n_clusters > 1)).map(|best| best.0);
+        let (suggested, reason) = match largest(&rows, |row| row.turn) {
+            _ if rows.len() == 1 => (rows[0].n_clusters, CountReason::OnlyOne),
+            Some((k, turn)) if turn >= LEAST_TURN => (k, CountReason::Turn(turn)),
+            best => (*range.start(), CountReason::NoTurn { largest: best.map_or(0.0, |best| best.1) }),
+        };
+        Self { rows, suggested, reason, by_eigengap }
+    }
+}
+
+/// The number whose row has the most of something, the first among equals.
+fn largest(rows: &[CountRow], of: impl Fn(&CountRow) -> Option<f64>) -> Option<(usize, f64)> {
+    let mut best: Option<(usize, f64)> = None;
+    for row in rows {
+        if let Some(value) = of(row)
+            && best.is_none_or(|best| value > best.1)
+        {
+            best = Some((row.n_clusters, value));
+        }
+    }
+    best
+}
+
+/// The least concave curve above: what a solver missed at one number shows at the next, and is evened out.
+fn concave(values: &[f64]) -> Vec<f64> {
+    let mut hull: Vec<usize> = Vec::new();
+    let slope = |a: usize, b: usize| (values[b] - values[a]) / (b - a) as f64;
+    for place in 0..values.len() {
+        while let [.., before, last] = hull[..]
+            && slope(before, last) <= slope(last, place)
+        {
+            hull.pop();
+        }
+        hull.push(place);
+    }
+    let mut even = values.to_vec();
+    for pair in hull.windows(2) {
+        for place in pair[0]..pair[1] {
+            even[place] = values[pair[0]] + slope(pair[0], pair[1]) * (place - pair[0]) as f64;
+        }
+    }
+    even
+}
+
+/// The labels with the two clusters merged that lose least by it.
+fn merged(graph: &Graph<'_>, labels: &[Label], n_clusters: usize) -> Result<Vec<Label>> {
+    let clusters: Vec<u32> = labels.iter().map(|&label| label as u32).collect();
+    let quotient = graph.contract(&clusters, n_clusters)?;
+    let mut links = vec![0.0; n_clusters];
+    let mut best: Option<(f64, NodeId, NodeId)> = None;
+    for a in 0..n_clusters as NodeId {
+        links.fill(0.0);
+        quotient.for_each_neighbor(a, |b, weight| links[b as usize] = weight);
+        for b in a + 1..n_clusters as NodeId {
+            let (inside_a, inside_b) = (quotient.self_loop(a), quotient.self_loop(b));
+            let (volume_a, volume_b) = (quotient.degree(a), quotient.degree(b));
+            let both = density(inside_a + inside_b + 2.0 * links[b as usize], volume_a + volume_b);
+            let gain = both - density(inside_a, volume_a) - density(inside_b, volume_b);
+            if best.is_none_or(|best| gain > best.0) {
+                best = Some((gain, a, b));
+            }
+        }
+    }
+    let (_, first, second) = best.expect("there are at least two clusters");
+    let renamed = |label: Label| match label as NodeId {
+        label if label == second => first as Label,
+        label if label > second => label as Label - 1,
+        _ => label,
+    };
+    Ok(labels.iter().map(|&label| renamed(label)).collect())
+}
