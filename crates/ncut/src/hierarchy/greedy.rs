@@ -43,6 +43,8 @@ pub(crate) struct Merging<'a> {
     pub(crate) largest: f64,
     /// Volume that groups of more than two do not exceed.
     pub(crate) cap: f64,
+    /// Volume up to which a node without a pair joins the group of the one it picked.
+    pub(crate) crowd: f64,
     /// Whether labels may propagate where pairs starve.
     pub(crate) propagates: bool,
     /// Weights are looked at as if up to this share larger or smaller.
@@ -74,6 +76,7 @@ impl Merging<'_> {
             within: None,
             largest: f64::INFINITY,
             cap: f64::INFINITY,
+            crowd: 0.0,
             propagates: false,
             noise: 0.0,
             seed: 0,
@@ -153,6 +156,16 @@ impl Merging<'_> {
             (is_free[node as usize], is_free[pick.partner as usize]) = (false, false);
             n_left -= 1;
         }
+        if self.crowd > 0.0 {
+            for node in (0..n_nodes as NodeId).filter(|&node| is_free[node as usize]) {
+                let Some(pick) = picks[node as usize] else { continue };
+                let (a, b) = (sets.find(node as usize), sets.find(pick.partner as usize));
+                if n_left > self.target && a != b && volumes[a] + volumes[b] <= self.crowd {
+                    self.join(&mut sets, &mut volumes, node, pick.partner, &mut n_large);
+                    n_left -= 1;
+                }
+            }
+        }
         if n_nodes - n_left < n_nodes / STARVED || n_left == n_nodes {
             let mut followers: Vec<(Pick, NodeId)> = (0..n_nodes as NodeId)
                 .filter(|&node| is_free[node as usize])
@@ -215,6 +228,8 @@ impl Merging<'_> {
     fn picks(&self, graph: &Graph<'_>, only_small: bool, watch: &dyn Watch) -> Option<Vec<Option<Pick>>> {
         let n_nodes = graph.n_nodes();
         let mut picks: Vec<Option<Pick>> = vec![None; n_nodes];
+        let densities: Vec<f64> =
+            (0..n_nodes as NodeId).map(|node| density(graph.self_loop(node), graph.degree(node))).collect();
         let pick_chunk = |(chunk, picks): (usize, &mut [Option<Pick>])| {
             let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
             progress.done = (chunk * NODES_PER_TASK) as u64;
@@ -222,7 +237,7 @@ impl Merging<'_> {
                 return;
             }
             for (place, pick) in picks.iter_mut().enumerate() {
-                *pick = self.pick(graph, (chunk * NODES_PER_TASK + place) as NodeId, only_small);
+                *pick = self.pick(graph, &densities, (chunk * NODES_PER_TASK + place) as NodeId, only_small);
             }
         };
         if n_nodes <= NODES_PER_TASK {
@@ -233,11 +248,13 @@ impl Merging<'_> {
         (!watch.is_stopped()).then_some(picks)
     }
 
-    fn pick(&self, graph: &Graph<'_>, node: NodeId, only_small: bool) -> Option<Pick> {
+    fn pick(&self, graph: &Graph<'_>, densities: &[f64], node: NodeId, only_small: bool) -> Option<Pick> {
         let (volume, association) = (graph.degree(node), graph.self_loop(node));
-        let own_density = density(association, volume);
+        let own_density = densities[node as usize];
         let bound = only_small && volume >= self.floor;
-        let mut best: Option<Pick> = None;
+        // A hash is made where there is noise, or where gains are equal.
+        let mut best: Option<(f64, NodeId)> = None;
+        let hash_with = |partner: NodeId| pair_hash(self.seed, node, partner);
         graph.for_each_neighbor(node, |partner, weight| {
             let (other_volume, other_association) = (graph.degree(partner), graph.self_loop(partner));
             if (bound && other_volume >= self.floor) || volume + other_volume > self.largest {
@@ -246,21 +263,23 @@ impl Merging<'_> {
             if self.within.is_some_and(|within| within[node as usize] != within[partner as usize]) {
                 return;
             }
-            let hash = pair_hash(self.seed, node, partner);
             let weight = if self.noise > 0.0 {
-                weight * (1.0 + self.noise * ((hash >> 11) as f64 * SCALE_TO_ONE * 2.0 - 1.0))
+                let share = (hash_with(partner) >> 11) as f64 * SCALE_TO_ONE;
+                weight * (1.0 + self.noise * (share * 2.0 - 1.0))
             } else {
                 weight
             };
             let joint = (association + other_association + 2.0 * weight) / (volume + other_volume);
             // Symmetric in the two, to the last bit: each must see the gain the other sees.
-            let gain = joint - (own_density + density(other_association, other_volume));
-            let pick = Pick { gain, hash, partner };
-            if best.as_ref().is_none_or(|best| best_first(&pick, best).is_lt()) {
-                best = Some(pick);
+            let gain = joint - (own_density + densities[partner as usize]);
+            let is_better = best.is_none_or(|(best_gain, best_partner)| {
+                gain > best_gain || (gain == best_gain && hash_with(partner) < hash_with(best_partner))
+            });
+            if is_better {
+                best = Some((gain, partner));
             }
         });
-        best
+        best.map(|(gain, partner)| Pick { gain, hash: hash_with(partner), partner })
     }
 
     /// Two nodes to merge where no link is left that may be used: a node of the smallest volume, and the one

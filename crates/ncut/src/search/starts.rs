@@ -10,14 +10,34 @@ use crate::progress::StopReason;
 use super::complete::repair;
 use super::task::{Solution, Task};
 
-/// The paper's labels (N2HI, then Fast-CD), brought to the floor where they are not.
-pub(super) fn first_neighbors(graph: &Graph<'_>, task: &Task<'_>) -> Result<Solution> {
+/// The paper's labels (N2HI, then Fast-CD), whatever their volumes.
+pub(super) fn paper(graph: &Graph<'_>, task: &Task<'_>) -> Result<Solution> {
     let mut observe = |progress: &_| task.watch.report(progress);
     let start = n2hi(graph, task.n_clusters, &mut observe)?;
     let mut partition = Partition::new(graph, start.labels, task.n_clusters)?;
     let descent = descend(&mut partition, &task.rule, &mut observe);
     task.count(graph, &descent);
-    at_the_floor(graph, Solution::new(partition, descent.stop_reason, task), task)
+    Ok(Solution::new(partition, descent.stop_reason, task))
+}
+
+/// The paper's labels, brought to the floor where they are not.
+pub(super) fn first_neighbors(graph: &Graph<'_>, task: &Task<'_>) -> Result<Solution> {
+    at_the_floor(graph, paper(graph, task)?, task)
+}
+
+/// The paper's labels brought to a stricter floor, which is released at the end; `None` where they are at it.
+pub(super) fn first_neighbors_released(
+    graph: &Graph<'_>,
+    paper: &Solution,
+    strict: &Task<'_>,
+    task: &Task<'_>,
+) -> Result<Option<Solution>> {
+    let partition = Partition::new(graph, paper.labels.clone(), task.n_clusters)?;
+    if task.is_stopped() || Solution::new(partition, paper.stop_reason, strict).is_feasible() {
+        return Ok(None);
+    }
+    let labels = repair(graph, paper.labels.clone(), strict)?;
+    task.improve(graph, labels, Proof::Full, 0).map(Some)
 }
 
 /// Given labels after a descent, brought to the floor where they are not.
@@ -30,7 +50,7 @@ pub(super) fn given(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'_>) 
     at_the_floor(graph, start, task)
 }
 
-fn at_the_floor(graph: &Graph<'_>, start: Solution, task: &Task<'_>) -> Result<Solution> {
+pub(super) fn at_the_floor(graph: &Graph<'_>, start: Solution, task: &Task<'_>) -> Result<Solution> {
     if start.is_feasible() || task.is_stopped() {
         return Ok(start);
     }
