@@ -48,7 +48,7 @@ impl Preset {
             stricter: true,
             chains: true,
             split_rounds: 8,
-            cycles: 3,
+            cycles: 8,
             recombination: Recombination::Patient { eras: ERAS },
         };
         match self {

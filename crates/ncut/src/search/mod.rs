@@ -34,6 +34,8 @@ const MOST_ENTRIES_THOROUGH: usize = 1_000_000;
 /// Without weights the first-neighbour hierarchy follows nothing but ties; it is far from a good start, and from larger
 /// graphs the way is long.
 const MOST_ENTRIES_UNWEIGHTED: usize = 300_000;
+/// A pass that keeps the clusters and gains less modularity than this is the last.
+const LEAST_CYCLE_GAIN: f64 = 5e-4;
 /// How much higher the floor of the stricter starts is.
 const STRICTER: f64 = 2.0;
 /// Where a child takes milliseconds, a few more cost nobody anything.
@@ -55,7 +57,7 @@ pub struct Effort {
     pub chains: bool,
     /// Rounds of split-merge for every start.
     pub split_rounds: usize,
-    /// Passes down and up again with the clusters kept.
+    /// Passes down and up again with the clusters kept, at most.
     pub cycles: usize,
     /// How long solutions are recombined.
     pub recombination: Recombination,
@@ -198,13 +200,13 @@ fn found(
     let n_cycles = if is_large(graph) { 0 } else { effort.cycles as u64 };
     for cycle in 0..n_cycles {
         let how = Coarsening { within: Some(&best.labels), noise: 0.2, seed: seed.wrapping_add(cycle) };
-        // Where modularity chooses, the starts have not been through split-merge: the first pass makes up for it.
-        let splits = choice == Choice::Modularity && cycle == 0;
-        let coarse_split_rounds = if splits { effort.split_rounds } else { 0 };
-        let found = multilevel(graph, &Task { coarse_split_rounds, ..*task }, &how)?;
-        if found.is_preferred_to(&best, choice) {
-            best = found;
-        } else if !splits {
+        let found = multilevel(graph, &Task { coarse_split_rounds: 0, ..*task }, &how)?;
+        if !found.is_preferred_to(&best, choice) {
+            break;
+        }
+        let gained = found.modularity - best.modularity;
+        best = found;
+        if choice == Choice::Modularity && gained < LEAST_CYCLE_GAIN {
             break;
         }
     }

@@ -59,7 +59,7 @@ pub(super) struct Solution {
     pub(super) labels: Vec<ClusterId>,
     pub(super) objective: f64,
     /// `sum_c A_c / V - (D_c / V)^2`, `V` being the volume of the graph.
-    modularity: f64,
+    pub(super) modularity: f64,
     /// How far the smallest cluster's volume is below the floor.
     shortfall: f64,
     /// Why its last descent ended.
