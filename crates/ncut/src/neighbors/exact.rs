@@ -109,32 +109,22 @@ fn nearest_of_few(
     let n_points = everyone.len();
     let most = most_kept(search.n_neighbors);
     let packed = Packed::<f32>::new(search.targets, center, 0..n_points);
-    let measure_rows = |rows: Range<usize>| {
-        let mut products = vec![0.0; rows.len() * n_points];
-        multiply(&packed, rows.clone(), &packed, 0..n_points, &mut products);
-        let mut lowest = Vec::new();
-        let mut kept = Kept::new(n_points);
+    let room = || (vec![0.0; ROWS * n_points], Vec::new(), Kept::new(n_points));
+    let measure_rows = |(products, lowest, kept): &mut (Vec<f32>, Vec<f32>, Kept<f32>), first: usize| {
+        let rows = first..(first + ROWS).min(n_points);
+        multiply(&packed, rows.clone(), &packed, 0..n_points, products);
         let nearest_of_row = |(row, keys): (usize, &mut [f32])| {
             let own = search.skip_own.then_some(row);
-            search.queries.arch().dispatch(SmallestKeys {
-                keys: &mut *keys,
-                norms: &packed.rounded_norms,
-                own,
-                most,
-                lowest: &mut lowest,
-                kept: &mut kept,
-            });
-            kept_nearest(search, &mut kept, row as NodeId, packed.norms[row])
+            let norms = &packed.rounded_norms;
+            search.queries.arch().dispatch(SmallestKeys { keys, norms, own, most, lowest, kept });
+            kept_nearest(search, kept, row as NodeId, packed.norms[row])
         };
         rows.zip(products.chunks_exact_mut(n_points)).map(nearest_of_row).collect::<Vec<_>>()
     };
     let starts: Vec<usize> = (0..n_points).step_by(ROWS).collect();
-    let measured = starts
-        .into_par_iter()
-        .flat_map_iter(|first| measure_rows(first..(first + ROWS).min(n_points)))
-        .collect();
+    let measured: Vec<Vec<_>> = starts.into_par_iter().map_init(room, measure_rows).collect();
     report(n_points)?;
-    completed(search, measured)
+    completed(search, measured.into_iter().flatten().collect())
 }
 
 /// Takes the smallest keys of a row, `most` of them or a few more, out of the products of it with all points.
@@ -462,9 +452,12 @@ fn kept_nearest<F: Coarse>(
     norm: f64,
 ) -> (Nearest, bool) {
     kept.shrink();
-    kept.keys.sort_unstable_by(by_key);
-    let (first, rest) = kept.keys.split_at(search.n_neighbors.min(kept.keys.len()));
+    let n_first = search.n_neighbors.min(kept.keys.len());
+    if n_first > 0 && n_first < kept.keys.len() {
+        kept.keys.select_nth_unstable_by(n_first - 1, by_key);
+    }
     let mut measured = Vec::with_capacity(kept.keys.len());
+    let (first, rest) = kept.keys.split_at_mut(n_first);
     let mut measure = |keys: &[(F, NodeId)]| {
         let ids = keys.iter().map(|&(_, id)| id);
         search.queries.squared_distances(query as usize, search.targets, ids, &mut measured);
@@ -472,8 +465,14 @@ fn kept_nearest<F: Coarse>(
     };
     // A key is a bound from below: most of the rest need no measuring.
     let farthest = measure(first);
-    let within = rest.partition_point(|&(key, _)| key.into() + norm <= farthest);
-    measure(&rest[..within]);
+    let mut n_within = 0;
+    for place in 0..rest.len() {
+        if rest[place].0.into() + norm <= farthest {
+            rest.swap(n_within, place);
+            n_within += 1;
+        }
+    }
+    measure(&rest[..n_within]);
     take_nearest(&mut measured, search.n_neighbors);
     let limit: f64 = kept.limit.into();
     let farthest = measured.last().map_or(f64::INFINITY, |last| last.0);
