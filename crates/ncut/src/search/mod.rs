@@ -34,13 +34,16 @@ const MOST_ENTRIES_THOROUGH: usize = 1_000_000;
 /// Without weights the first-neighbour hierarchy follows nothing but ties; it is far from a good start, and from larger
 /// graphs the way is long.
 const MOST_ENTRIES_UNWEIGHTED: usize = 300_000;
-/// A pass that keeps the clusters and gains less modularity than this is the last.
-const LEAST_CYCLE_GAIN: f64 = 5e-4;
+/// A pass that keeps the clusters is the last when it gains less modularity than this, or takes less than this share
+/// from the cut.
+const LEAST_GAIN: f64 = 5e-4;
+/// Where chains pay, and they and a pass that keeps the clusters take milliseconds, they are for presets in a hurry too.
+const MOST_ENTRIES_IN_PASSING: usize = 50_000;
 /// How much higher the floor of the stricter starts is.
 const STRICTER: f64 = 2.0;
 /// Where a child takes milliseconds, a few more cost nobody anything.
 const MOST_ENTRIES_BRIEF: usize = 300_000;
-const BRIEF_BATCHES: usize = 4;
+const BRIEF_BATCHES: usize = 6;
 
 /// Which parts of the search run: what a [preset](crate::Preset) stands for, and what an ablation switches off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +58,8 @@ pub struct Effort {
     pub stricter: bool,
     /// Chains of moves after a descent, where they pay.
     pub chains: bool,
+    /// Chains and passes only on small sparse graphs, where they take milliseconds.
+    pub only_in_passing: bool,
     /// Rounds of split-merge for every start.
     pub split_rounds: usize,
     /// Passes down and up again with the clusters kept, at most.
@@ -122,7 +127,6 @@ pub(crate) fn search(
 ) -> Result<Searched> {
     let Request { n_clusters, min_share, rule, effort, .. } = *request;
     let tally = Tally::default();
-    let entries_per_node = graph.columns().len() as f64 / graph.n_nodes() as f64;
     let task = Task {
         n_clusters,
         n_nodes: graph.n_nodes(),
@@ -130,7 +134,7 @@ pub(crate) fn search(
         rule,
         propagation: effort.propagation,
         coarse_split_rounds: effort.split_rounds,
-        chains: effort.chains && entries_per_node <= MOST_ENTRIES_FOR_CHAINS,
+        chains: effort.chains && is_sparse(graph) && has_time(graph, &effort),
         watch,
         tally: &tally,
     };
@@ -197,16 +201,22 @@ fn found(
         let improved = with_split_merge(graph, best.clone(), &effort, task, seed)?;
         best = improved.into_iter().fold(best, |best, other| best.or_preferred(other, choice));
     }
-    let n_cycles = if is_large(graph) { 0 } else { effort.cycles as u64 };
+    let n_cycles = if is_large(graph) || !has_time(graph, &effort) { 0 } else { effort.cycles as u64 };
     for cycle in 0..n_cycles {
         let how = Coarsening { within: Some(&best.labels), noise: 0.2, seed: seed.wrapping_add(cycle) };
         let found = multilevel(graph, &Task { coarse_split_rounds: 0, ..*task }, &how)?;
         if !found.is_preferred_to(&best, choice) {
             break;
         }
-        let gained = found.modularity - best.modularity;
+        let is_much = match choice {
+            Choice::Modularity => found.modularity > best.modularity + LEAST_GAIN,
+            Choice::Objective => {
+                let ncut = task.n_clusters as f64 - best.objective;
+                found.objective > best.objective + LEAST_GAIN * ncut
+            }
+        };
         best = found;
-        if choice == Choice::Modularity && gained < LEAST_CYCLE_GAIN {
+        if !is_much {
             break;
         }
     }
@@ -289,6 +299,15 @@ fn with_split_merge(
 fn has_first_neighbors(graph: &Graph<'_>, effort: &Effort) -> bool {
     let is_unweighted = matches!(graph.weights(), Weights::Unit);
     effort.first_neighbors && !(is_unweighted && graph.columns().len() > MOST_ENTRIES_UNWEIGHTED)
+}
+
+/// Whether chains and passes that keep the clusters may run.
+fn has_time(graph: &Graph<'_>, effort: &Effort) -> bool {
+    !effort.only_in_passing || (is_sparse(graph) && graph.columns().len() <= MOST_ENTRIES_IN_PASSING)
+}
+
+fn is_sparse(graph: &Graph<'_>) -> bool {
+    graph.columns().len() as f64 <= MOST_ENTRIES_FOR_CHAINS * graph.n_nodes() as f64
 }
 
 fn is_large(graph: &Graph<'_>) -> bool {
