@@ -60,7 +60,7 @@ pub struct Effort {
     pub chains: bool,
     /// Chains and passes only on small sparse graphs, where they take milliseconds.
     pub only_in_passing: bool,
-    /// Rounds of split-merge for every start.
+    /// Rounds of split-merge for every start; where modularity chooses, on a coarse level only.
     pub split_rounds: usize,
     /// Passes down and up again with the clusters kept, at most.
     pub cycles: usize,
@@ -73,7 +73,7 @@ pub struct Effort {
 pub enum Recombination {
     /// Not at all.
     None,
-    /// Twice, on small graphs, where the highest objective is what is looked for.
+    /// A few times, on small graphs, where the highest objective is what is looked for.
     Brief,
     /// Until nothing better has come for a while, and so many times over.
     Patient {

@@ -57,7 +57,7 @@ pub(super) fn split_merge(
                 continue;
             }
             let labels = exchanged(&best.labels, &trial);
-            let touched = trial.iter().flat_map(|exchange| exchange.touched());
+            let touched = trial.iter().flat_map(Exchange::touched);
             let nodes: Vec<NodeId> = touched.flat_map(|cluster| parts.nodes(cluster)).copied().collect();
             let found =
                 task.improve_around(partition.clone(), &nodes, &labels, seed.wrapping_add(round as u64));
