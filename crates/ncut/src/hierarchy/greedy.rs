@@ -30,6 +30,9 @@ const PROPAGATION_SWEEPS: usize = 8;
 /// Nodes that one thread gives partners at a time.
 const NODES_PER_TASK: usize = 2048;
 
+/// Nodes whose densities stay in the cache.
+const MOST_DENSITIES: usize = 1 << 16;
+
 /// Which clusters may merge, and how far.
 #[derive(Clone, Copy)]
 pub(crate) struct Merging<'a> {
@@ -228,8 +231,11 @@ impl Merging<'_> {
     fn picks(&self, graph: &Graph<'_>, only_small: bool, watch: &dyn Watch) -> Option<Vec<Option<Pick>>> {
         let n_nodes = graph.n_nodes();
         let mut picks: Vec<Option<Pick>> = vec![None; n_nodes];
-        let densities: Vec<f64> =
-            (0..n_nodes as NodeId).map(|node| density(graph.self_loop(node), graph.degree(node))).collect();
+        // Where they stay in the cache, densities are computed once.
+        let n_densities = if n_nodes <= MOST_DENSITIES { n_nodes } else { 0 };
+        let densities: Vec<f64> = (0..n_densities as NodeId)
+            .map(|node| density(graph.self_loop(node), graph.degree(node)))
+            .collect();
         let pick_chunk = |(chunk, picks): (usize, &mut [Option<Pick>])| {
             let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
             progress.done = (chunk * NODES_PER_TASK) as u64;
@@ -250,10 +256,11 @@ impl Merging<'_> {
 
     fn pick(&self, graph: &Graph<'_>, densities: &[f64], node: NodeId, only_small: bool) -> Option<Pick> {
         let (volume, association) = (graph.degree(node), graph.self_loop(node));
-        let own_density = densities[node as usize];
+        let own_density = density(association, volume);
         let bound = only_small && volume >= self.floor;
         // A hash is made where there is noise, or where gains are equal.
         let mut best: Option<(f64, NodeId)> = None;
+        let mut best_hash: Option<u64> = None;
         let hash_with = |partner: NodeId| pair_hash(self.seed, node, partner);
         graph.for_each_neighbor(node, |partner, weight| {
             let (other_volume, other_association) = (graph.degree(partner), graph.self_loop(partner));
@@ -271,15 +278,30 @@ impl Merging<'_> {
             };
             let joint = (association + other_association + 2.0 * weight) / (volume + other_volume);
             // Symmetric in the two, to the last bit: each must see the gain the other sees.
-            let gain = joint - (own_density + densities[partner as usize]);
-            let is_better = best.is_none_or(|(best_gain, best_partner)| {
-                gain > best_gain || (gain == best_gain && hash_with(partner) < hash_with(best_partner))
-            });
-            if is_better {
+            let other_density = match densities.get(partner as usize) {
+                Some(&density) => density,
+                None => density(other_association, other_volume),
+            };
+            let gain = joint - (own_density + other_density);
+            let Some((best_gain, best_partner)) = best else {
                 best = Some((gain, partner));
+                return;
+            };
+            if gain > best_gain {
+                (best, best_hash) = (Some((gain, partner)), None);
+            } else if gain == best_gain {
+                let known = *best_hash.get_or_insert_with(|| hash_with(best_partner));
+                let hash = hash_with(partner);
+                if hash < known {
+                    (best, best_hash) = (Some((gain, partner)), Some(hash));
+                }
             }
         });
-        best.map(|(gain, partner)| Pick { gain, hash: hash_with(partner), partner })
+        best.map(|(gain, partner)| Pick {
+            gain,
+            hash: best_hash.unwrap_or_else(|| hash_with(partner)),
+            partner,
+        })
     }
 
     /// Two nodes to merge where no link is left that may be used: a node of the smallest volume, and the one
