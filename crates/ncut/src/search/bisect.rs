@@ -5,6 +5,7 @@ use crate::graph::{Graph, NodeId};
 use crate::hierarchy::{Merging, merge_in_order};
 use crate::partition::{ClusterId, density};
 
+use super::is_sparse;
 use super::multilevel::{Level, uncoarsen};
 use super::task::{Solution, Task};
 
@@ -25,7 +26,8 @@ pub(super) fn bisect(part: &Graph<'_>, task: &Task<'_>, seed: u64) -> Result<Opt
     let merging = Merging {
         largest: if task.floor > 0.0 { (part.volume() / 8.0).max(task.floor / 2.0) } else { f64::INFINITY },
         cap: part.volume() / 8.0,
-        crowd: part.volume() / FEW as f64,
+        // Where nodes have few neighbours pairs shrink the graph fast enough, and give better halves.
+        crowd: if is_sparse(part) { 0.0 } else { part.volume() / FEW as f64 },
         seed,
         ..Merging::down_to(FEW)
     };
