@@ -429,7 +429,7 @@ pub(crate) struct ReportingArgs {
 pub(crate) enum PresetArg {
     /// The paper, to its printed digits: N2HI, then Fast-CD
     Paper,
-    /// One multilevel pass
+    /// One multilevel pass, on small meshes and pictures a second
     Fast,
     /// Several starts, split-merge, and of what they give the clusters that are most of use
     Default,

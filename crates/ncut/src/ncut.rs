@@ -19,7 +19,7 @@ use crate::start;
 pub enum Preset {
     /// The paper, to its printed digits: N2HI, then Fast-CD, sequential.
     Paper,
-    /// One multilevel pass.
+    /// One multilevel pass, and on small meshes and pictures a second.
     Fast,
     /// Several starts, split-merge, and of what they give the clusters that are [most of use](Choice).
     #[default]
@@ -47,16 +47,17 @@ impl Preset {
             propagation: true,
             stricter: true,
             chains: true,
+            only_in_passing: false,
             split_rounds: 8,
-            cycles: 3,
+            cycles: 8,
             recombination: Recombination::Patient { eras: ERAS },
         };
         match self {
             Self::Paper | Self::Fast => Effort {
                 first_neighbors: false,
-                chains: false,
+                only_in_passing: true,
                 split_rounds: 0,
-                cycles: 0,
+                cycles: 1,
                 recombination: Recombination::None,
                 ..all
             },

@@ -405,6 +405,39 @@ impl<'g> Partition<'g> {
         largest_change
     }
 
+    /// Gives `nodes` the clusters in `labels`. They are all the nodes of some clusters, before and after: only the sums
+    /// of these are computed afresh. Calls `met` for every neighbour.
+    pub(crate) fn relabel(&mut self, nodes: &[NodeId], labels: &[ClusterId], mut met: impl FnMut(NodeId)) {
+        let mut sums: Vec<Option<(Sum, Sum, usize)>> = vec![None; self.n_clusters()];
+        for &node in nodes {
+            self.labels[node as usize] = labels[node as usize];
+        }
+        for &node in nodes {
+            let label = self.labels[node as usize];
+            let mut inside = self.graph.self_loop(node);
+            self.graph.for_each_neighbor(node, |neighbor, weight| {
+                met(neighbor);
+                if self.labels[neighbor as usize] == label {
+                    inside += weight;
+                }
+            });
+            let degree = self.graph.degree(node);
+            let (association, volume, size) = sums[label as usize].get_or_insert_default();
+            association.add(inside);
+            volume.add(degree);
+            *size += usize::from(degree > 0.0);
+        }
+        for (cluster, sums) in sums.into_iter().enumerate() {
+            if let Some((association, volume, size)) = sums {
+                self.associations[cluster] = association.total();
+                self.volumes[cluster] = volume.total();
+                self.peaks[cluster] = self.volumes[cluster];
+                self.sizes[cluster] = size;
+            }
+        }
+        self.find_lowest();
+    }
+
     /// `L(k)` of the paper for the node's own cluster (eq. FCD-c1-final), self-loops included.
     #[inline]
     fn staying(&self, node: NodeId, cluster: ClusterId, link: f64) -> f64 {

@@ -19,12 +19,16 @@ const MOST_RENEWALS: u32 = 3;
 /// Chains between two calls of the observer.
 const CHAINS_PER_REPORT: usize = 64;
 
-/// One round of chains from every boundary node, in an order made from `seed`. Tells how much was gained.
-pub(crate) fn chains(partition: &mut Partition<'_>, seed: u64, links: &mut Links, watch: &dyn Watch) -> f64 {
-    let graph = partition.graph();
-    let n_nodes = graph.n_nodes();
-    let mut starts: Vec<NodeId> =
-        (0..n_nodes as NodeId).filter(|&node| is_boundary(partition, node)).collect();
+/// One round of chains from every boundary node among `nodes`, in an order made from `seed`. Tells how much was gained.
+pub(crate) fn chains(
+    partition: &mut Partition<'_>,
+    nodes: impl Iterator<Item = NodeId>,
+    seed: u64,
+    links: &mut Links,
+    watch: &dyn Watch,
+) -> f64 {
+    let n_nodes = partition.graph().n_nodes();
+    let mut starts: Vec<NodeId> = nodes.filter(|&node| is_boundary(partition, node)).collect();
     shuffle(&mut starts, seed);
     let mut round = Round { was_moved: vec![false; n_nodes], met_by: vec![0; n_nodes], chain: 0 };
     let mut progress = Progress::new(Stage::Descent, starts.len() as u64);

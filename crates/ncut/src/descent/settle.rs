@@ -19,7 +19,7 @@ pub(crate) enum Proof {
 }
 
 /// As [`descend`](super::descend), but after the first sweep only nodes next to a change are visited. Moves gain
-/// more than [`LEAST_GAIN`].
+/// more than [`LEAST_GAIN`]. The sums are not computed afresh at the end.
 pub(crate) fn settle(
     partition: &mut Partition<'_>,
     rule: &StoppingRule,
@@ -27,12 +27,24 @@ pub(crate) fn settle(
     links: &mut Links,
     watch: &dyn Watch,
 ) -> Descent {
+    let awake = vec![true; partition.graph().n_nodes()];
+    settle_awake(partition, awake, rule, proof, links, watch)
+}
+
+/// As [`settle`], but only the nodes that are `awake` are visited in the first sweep.
+pub(crate) fn settle_awake(
+    partition: &mut Partition<'_>,
+    mut awake: Vec<bool>,
+    rule: &StoppingRule,
+    proof: Proof,
+    links: &mut Links,
+    watch: &dyn Watch,
+) -> Descent {
     let graph = partition.graph();
     let n_nodes = graph.n_nodes();
-    let mut awake = vec![true; n_nodes];
     let mut progress = Progress::new(Stage::Descent, n_nodes as u64);
     progress.objective = Some(partition.objective());
-    let mut is_full = true;
+    let mut is_full = awake.iter().all(|&awake| awake);
     let stop_reason = 'sweeps: loop {
         if progress.sweeps >= rule.max_sweeps {
             break StopReason::SweepLimit;
@@ -69,6 +81,5 @@ pub(crate) fn settle(
             awake.fill(true);
         }
     };
-    partition.refresh();
     Descent { sweeps: progress.sweeps, moves: progress.moves, stop_reason }
 }

@@ -30,6 +30,9 @@ const PROPAGATION_SWEEPS: usize = 8;
 /// Nodes that one thread gives partners at a time.
 const NODES_PER_TASK: usize = 2048;
 
+/// Nodes whose densities stay in the cache.
+const MOST_DENSITIES: usize = 1 << 16;
+
 /// Which clusters may merge, and how far.
 #[derive(Clone, Copy)]
 pub(crate) struct Merging<'a> {
@@ -43,6 +46,8 @@ pub(crate) struct Merging<'a> {
     pub(crate) largest: f64,
     /// Volume that groups of more than two do not exceed.
     pub(crate) cap: f64,
+    /// Volume up to which a node without a pair joins the group of the one it picked.
+    pub(crate) crowd: f64,
     /// Whether labels may propagate where pairs starve.
     pub(crate) propagates: bool,
     /// Weights are looked at as if up to this share larger or smaller.
@@ -61,7 +66,6 @@ pub(crate) struct Groups {
 #[derive(Clone, Copy)]
 struct Pick {
     gain: f64,
-    hash: u64,
     partner: NodeId,
 }
 
@@ -94,6 +98,7 @@ impl Merging<'_> {
             within: None,
             largest: f64::INFINITY,
             cap: f64::INFINITY,
+            crowd: 0.0,
             propagates: false,
             noise: 0.0,
             seed: 0,
@@ -174,6 +179,16 @@ impl Merging<'_> {
             (is_free[node as usize], is_free[partner as usize]) = (false, false);
             n_left -= 1;
         }
+        if self.crowd > 0.0 {
+            for node in (0..n_nodes as NodeId).filter(|&node| is_free[node as usize]) {
+                let Some(partner) = picks.partner(node) else { continue };
+                let (a, b) = (sets.find(node as usize), sets.find(partner as usize));
+                if n_left > self.target && a != b && volumes[a] + volumes[b] <= self.crowd {
+                    self.join(&mut sets, &mut volumes, node, partner, &mut n_large);
+                    n_left -= 1;
+                }
+            }
+        }
         if n_nodes - n_left < n_nodes / STARVED || n_left == n_nodes {
             let mut followers: Vec<NodeId> = (0..n_nodes as NodeId)
                 .filter(|&node| is_free[node as usize] && picks.partner(node).is_some())
@@ -236,6 +251,11 @@ impl Merging<'_> {
     fn picks(&self, graph: &Graph<'_>, only_small: bool, watch: &dyn Watch) -> Option<Picks> {
         let n_nodes = graph.n_nodes();
         let mut picks = Picks { partners: vec![NOBODY; n_nodes], gains: vec![0.0; n_nodes], seed: self.seed };
+        // Where they stay in the cache, densities are computed once.
+        let n_densities = if n_nodes <= MOST_DENSITIES { n_nodes } else { 0 };
+        let densities: Vec<f64> = (0..n_densities as NodeId)
+            .map(|node| density(graph.self_loop(node), graph.degree(node)))
+            .collect();
         let pick_chunk = |chunk: usize, partners: &mut [NodeId], gains: &mut [f64]| {
             let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
             progress.done = (chunk * NODES_PER_TASK) as u64;
@@ -244,7 +264,7 @@ impl Merging<'_> {
             }
             for (place, (partner, gain)) in partners.iter_mut().zip(gains).enumerate() {
                 let node = (chunk * NODES_PER_TASK + place) as NodeId;
-                if let Some(pick) = self.pick(graph, node, only_small) {
+                if let Some(pick) = self.pick(graph, &densities, node, only_small) {
                     (*partner, *gain) = (pick.partner, pick.gain);
                 }
             }
@@ -259,11 +279,14 @@ impl Merging<'_> {
         (!watch.is_stopped()).then_some(picks)
     }
 
-    fn pick(&self, graph: &Graph<'_>, node: NodeId, only_small: bool) -> Option<Pick> {
+    fn pick(&self, graph: &Graph<'_>, densities: &[f64], node: NodeId, only_small: bool) -> Option<Pick> {
         let (volume, association) = (graph.degree(node), graph.self_loop(node));
         let own_density = density(association, volume);
         let bound = only_small && volume >= self.floor;
-        let mut best: Option<Pick> = None;
+        // A hash is made where there is noise, or where gains are equal.
+        let mut best: Option<(f64, NodeId)> = None;
+        let mut best_hash: Option<u64> = None;
+        let hash_with = |partner: NodeId| pair_hash(self.seed, node, partner);
         graph.for_each_neighbor(node, |partner, weight| {
             let (other_volume, other_association) = (graph.degree(partner), graph.self_loop(partner));
             if (bound && other_volume >= self.floor) || volume + other_volume > self.largest {
@@ -272,21 +295,34 @@ impl Merging<'_> {
             if self.within.is_some_and(|within| within[node as usize] != within[partner as usize]) {
                 return;
             }
-            let hash = pair_hash(self.seed, node, partner);
             let weight = if self.noise > 0.0 {
-                weight * (1.0 + self.noise * ((hash >> 11) as f64 * SCALE_TO_ONE * 2.0 - 1.0))
+                let share = (hash_with(partner) >> 11) as f64 * SCALE_TO_ONE;
+                weight * (1.0 + self.noise * (share * 2.0 - 1.0))
             } else {
                 weight
             };
             let joint = (association + other_association + 2.0 * weight) / (volume + other_volume);
             // Symmetric in the two, to the last bit: each must see the gain the other sees.
-            let gain = joint - (own_density + density(other_association, other_volume));
-            let pick = Pick { gain, hash, partner };
-            if best.as_ref().is_none_or(|best| best_first(&pick, best).is_lt()) {
-                best = Some(pick);
+            let other_density = match densities.get(partner as usize) {
+                Some(&density) => density,
+                None => density(other_association, other_volume),
+            };
+            let gain = joint - (own_density + other_density);
+            let Some((best_gain, best_partner)) = best else {
+                best = Some((gain, partner));
+                return;
+            };
+            if gain > best_gain {
+                (best, best_hash) = (Some((gain, partner)), None);
+            } else if gain == best_gain {
+                let known = *best_hash.get_or_insert_with(|| hash_with(best_partner));
+                let hash = hash_with(partner);
+                if hash < known {
+                    (best, best_hash) = (Some((gain, partner)), Some(hash));
+                }
             }
         });
-        best
+        best.map(|(gain, partner)| Pick { gain, partner })
     }
 
     /// Two nodes to merge where no link is left that may be used: a node of the smallest volume, and the one
@@ -355,10 +391,6 @@ const NOBODY: NodeId = NodeId::MAX;
 
 /// 2^-53.
 const SCALE_TO_ONE: f64 = 1.0 / (1u64 << 53) as f64;
-
-fn best_first(a: &Pick, b: &Pick) -> Ordering {
-    b.gain.total_cmp(&a.gain).then(a.hash.cmp(&b.hash))
-}
 
 /// A hash of two nodes that does not depend on their order.
 fn pair_hash(seed: u64, a: NodeId, b: NodeId) -> u64 {

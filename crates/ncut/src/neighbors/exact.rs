@@ -51,6 +51,10 @@ pub(super) fn nearest_of_all(
     let n_points = search.queries.count();
     let everyone: Vec<NodeId> = (0..n_points as NodeId).collect();
     let center = Center::new(search.targets);
+    if n_points < 4 * QUERIES && search.targets.largest() < LARGEST_F32 {
+        report(0)?;
+        return nearest_of_few(search, &center, &everyone, report);
+    }
     if n_points < 4 * QUERIES || !coarse_suffices(search, &center) {
         return nearest(search, &everyone, report);
     }
@@ -74,10 +78,14 @@ pub(super) fn nearest_of_all(
         }
     }
     let blocks: Vec<Block> = blocks.into_iter().flatten().collect();
-    let mut found: Vec<Nearest> = Vec::with_capacity(n_points);
-    let measured = blocks.into_par_iter().flat_map_iter(|block| block.measured(search));
+    completed(search, blocks.into_par_iter().flat_map_iter(|block| block.measured(search)).collect())
+}
+
+/// The nearest of all points, those that were not found for sure searched for once more.
+fn completed(search: &Search<'_>, measured: Vec<(Nearest, bool)>) -> ControlFlow<(), Vec<Nearest>> {
+    let mut found: Vec<Nearest> = Vec::with_capacity(measured.len());
     let mut open = Vec::new();
-    for (point, (nearest, complete)) in measured.collect::<Vec<_>>().into_iter().enumerate() {
+    for (point, (nearest, complete)) in measured.into_iter().enumerate() {
         found.push(nearest);
         if !complete {
             open.push(point as NodeId);
@@ -87,6 +95,90 @@ pub(super) fn nearest_of_all(
         found[*point as usize] = nearest;
     }
     ControlFlow::Continue(found)
+}
+
+/// Searches for every point of a small space among all: all keys of a point are there at once, and the smallest are
+/// taken in two passes over them. The lowest keys of stretches tell a limit that enough keys are below.
+fn nearest_of_few(
+    search: &Search<'_>,
+    center: &Center,
+    everyone: &[NodeId],
+    report: &mut dyn FnMut(usize) -> ControlFlow<()>,
+) -> ControlFlow<(), Vec<Nearest>> {
+    const ROWS: usize = 96;
+    let n_points = everyone.len();
+    let most = most_kept(search.n_neighbors);
+    let packed = Packed::<f32>::new(search.targets, center, 0..n_points);
+    let room = || (vec![0.0; ROWS * n_points], Vec::new(), Kept::new(n_points));
+    let measure_rows = |(products, lowest, kept): &mut (Vec<f32>, Vec<f32>, Kept<f32>), first: usize| {
+        let rows = first..(first + ROWS).min(n_points);
+        multiply(&packed, rows.clone(), &packed, 0..n_points, products);
+        let nearest_of_row = |(row, keys): (usize, &mut [f32])| {
+            let own = search.skip_own.then_some(row);
+            let norms = &packed.rounded_norms;
+            search.queries.arch().dispatch(SmallestKeys { keys, norms, own, most, lowest, kept });
+            kept_nearest(search, kept, row as NodeId, packed.norms[row])
+        };
+        rows.zip(products.chunks_exact_mut(n_points)).map(nearest_of_row).collect::<Vec<_>>()
+    };
+    let starts: Vec<usize> = (0..n_points).step_by(ROWS).collect();
+    let measured: Vec<Vec<_>> = starts.into_par_iter().map_init(room, measure_rows).collect();
+    report(n_points)?;
+    completed(search, measured.into_iter().flatten().collect())
+}
+
+/// Takes the smallest keys of a row, `most` of them or a few more, out of the products of it with all points.
+struct SmallestKeys<'k> {
+    keys: &'k mut [f32],
+    norms: &'k [f32],
+    own: Option<usize>,
+    most: usize,
+    /// The lowest keys of stretches; room that is used again.
+    lowest: &'k mut Vec<f32>,
+    kept: &'k mut Kept<f32>,
+}
+
+impl pulp::NullaryFnOnce for SmallestKeys<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { keys, norms, own, most, lowest, kept } = self;
+        for (key, &norm) in keys.iter_mut().zip(norms) {
+            *key += norm;
+        }
+        if let Some(own) = own {
+            keys[own] = f32::INFINITY;
+        }
+        // Lane by lane: stretch number i of a run holds keys i, i + 16, i + 32 and so on.
+        lowest.clear();
+        let run = CHUNK * (keys.len() / (3 * most).next_multiple_of(CHUNK)).max(1);
+        for keys in keys.chunks(run) {
+            let mut lanes = [f32::INFINITY; CHUNK];
+            for keys in keys.chunks_exact(CHUNK) {
+                for (lane, &key) in lanes.iter_mut().zip(keys) {
+                    *lane = if key < *lane { key } else { *lane };
+                }
+            }
+            lowest.extend(lanes);
+        }
+        kept.keys.clear();
+        kept.limit = f32::INFINITY;
+        if lowest.len() > most {
+            kept.limit = *lowest.select_nth_unstable_by(most, f32::total_cmp).1;
+        }
+        let limit = kept.limit;
+        for (start, keys) in (0..).step_by(CHUNK).zip(keys.chunks(CHUNK)) {
+            let mut any = false;
+            for &key in keys {
+                any |= key < limit;
+            }
+            if any {
+                let near = (start..).zip(keys).filter(|&(_, &key)| key < limit);
+                kept.keys.extend(near.map(|(id, &key)| (key, id)));
+            }
+        }
+    }
 }
 
 /// Who meets whom in a round: everyone by itself in round 0, then a round robin.
@@ -360,9 +452,12 @@ fn kept_nearest<F: Coarse>(
     norm: f64,
 ) -> (Nearest, bool) {
     kept.shrink();
-    kept.keys.sort_unstable_by(by_key);
-    let (first, rest) = kept.keys.split_at(search.n_neighbors.min(kept.keys.len()));
+    let n_first = search.n_neighbors.min(kept.keys.len());
+    if n_first > 0 && n_first < kept.keys.len() {
+        kept.keys.select_nth_unstable_by(n_first - 1, by_key);
+    }
     let mut measured = Vec::with_capacity(kept.keys.len());
+    let (first, rest) = kept.keys.split_at_mut(n_first);
     let mut measure = |keys: &[(F, NodeId)]| {
         let ids = keys.iter().map(|&(_, id)| id);
         search.queries.squared_distances(query as usize, search.targets, ids, &mut measured);
@@ -370,8 +465,14 @@ fn kept_nearest<F: Coarse>(
     };
     // A key is a bound from below: most of the rest need no measuring.
     let farthest = measure(first);
-    let within = rest.partition_point(|&(key, _)| key.into() + norm <= farthest);
-    measure(&rest[..within]);
+    let mut n_within = 0;
+    for place in 0..rest.len() {
+        if rest[place].0.into() + norm <= farthest {
+            rest.swap(n_within, place);
+            n_within += 1;
+        }
+    }
+    measure(&rest[..n_within]);
     take_nearest(&mut measured, search.n_neighbors);
     let limit: f64 = kept.limit.into();
     let farthest = measured.last().map_or(f64::INFINITY, |last| last.0);

@@ -5,6 +5,7 @@ use crate::graph::{Graph, NodeId};
 use crate::hierarchy::{Merging, merge_in_order};
 use crate::partition::{ClusterId, density};
 
+use super::is_sparse;
 use super::multilevel::{Level, uncoarsen};
 use super::task::{Solution, Task};
 
@@ -25,6 +26,8 @@ pub(super) fn bisect(part: &Graph<'_>, task: &Task<'_>, seed: u64) -> Result<Opt
     let merging = Merging {
         largest: if task.floor > 0.0 { (part.volume() / 8.0).max(task.floor / 2.0) } else { f64::INFINITY },
         cap: part.volume() / 8.0,
+        // Where nodes have few neighbours pairs shrink the graph fast enough, and give better halves.
+        crowd: if is_sparse(part) { 0.0 } else { part.volume() / FEW as f64 },
         seed,
         ..Merging::down_to(FEW)
     };
@@ -55,17 +58,19 @@ pub(super) fn bisect(part: &Graph<'_>, task: &Task<'_>, seed: u64) -> Result<Opt
 /// best state of all.
 fn grown_halves(graph: &Graph<'_>, floor: f64) -> Option<Vec<ClusterId>> {
     let n_nodes = graph.n_nodes();
+    let row_sums: Vec<f64> =
+        (0..n_nodes as NodeId).map(|node| graph.neighbors(node).map(|(_, weight)| weight).sum()).collect();
     let all = Sums {
-        association: (0..n_nodes as NodeId)
-            .map(|node| graph.self_loop(node) + graph.neighbors(node).map(|(_, weight)| weight).sum::<f64>())
-            .sum(),
+        association: (0..n_nodes).map(|node| graph.self_loop(node as NodeId) + row_sums[node]).sum(),
         volume: graph.volume(),
     };
     let n_seeds = n_nodes.min(MOST_SEEDS);
     let mut best: Option<(f64, Vec<NodeId>, usize)> = None;
+    let mut outside = Outside::default();
     for seed in 0..n_seeds {
         let first = (seed * n_nodes / n_seeds) as NodeId;
-        let growth = Growth::from(graph, first, &all, floor);
+        outside.fill(graph, &row_sums);
+        let growth = Growth::from(graph, first, &all, floor, &mut outside);
         if let Some((objective, n_inside)) = growth.best
             && best.as_ref().is_none_or(|best| objective > best.0)
         {
@@ -86,6 +91,73 @@ struct Sums {
     volume: f64,
 }
 
+/// The nodes outside a half, in no order, what is known of them side by side: all are scored again and again.
+#[derive(Default)]
+struct Outside {
+    nodes: Vec<NodeId>,
+    /// Where every node is, as long as it is outside.
+    places: Vec<usize>,
+    /// Twice the weight to the half, and the self-loop.
+    joining: Vec<f64>,
+    /// Twice the weight to the rest, and the self-loop.
+    leaving: Vec<f64>,
+    degrees: Vec<f64>,
+    scores: Vec<f64>,
+}
+
+impl Outside {
+    fn fill(&mut self, graph: &Graph<'_>, row_sums: &[f64]) {
+        let n_nodes = graph.n_nodes();
+        self.nodes.clear();
+        self.nodes.extend(0..n_nodes as NodeId);
+        self.places.clear();
+        self.places.extend(0..n_nodes);
+        self.joining.clear();
+        self.joining.extend((0..n_nodes as NodeId).map(|node| graph.self_loop(node)));
+        self.leaving.clear();
+        self.leaving.extend((0..n_nodes).map(|node| graph.self_loop(node as NodeId) + 2.0 * row_sums[node]));
+        self.degrees.clear();
+        self.degrees.extend_from_slice(graph.degrees());
+    }
+
+    /// Takes a node out; tells what it adds to the association of the half, and takes from that of the rest.
+    fn take(&mut self, graph: &Graph<'_>, node: NodeId) -> (f64, f64) {
+        let place = self.places[node as usize];
+        let sums = (self.joining[place], self.leaving[place]);
+        self.nodes.swap_remove(place);
+        self.joining.swap_remove(place);
+        self.leaving.swap_remove(place);
+        self.degrees.swap_remove(place);
+        if let Some(&moved) = self.nodes.get(place) {
+            self.places[moved as usize] = place;
+        }
+        self.places[node as usize] = usize::MAX;
+        graph.for_each_neighbor(node, |neighbor, weight| {
+            let place = self.places[neighbor as usize];
+            if place != usize::MAX {
+                self.joining[place] += 2.0 * weight;
+                self.leaving[place] -= 2.0 * weight;
+            }
+        });
+        sums
+    }
+
+    /// The node that leaves the highest objective when it joins the half, the lowest among equals.
+    fn best(&mut self, inside: Sums, rest: Sums) -> Option<NodeId> {
+        self.scores.clear();
+        let known = self.joining.iter().zip(&self.leaving).zip(&self.degrees);
+        self.scores.extend(known.map(|((&joining, &leaving), &degree)| {
+            // The sum of the two densities, with one division.
+            let (a, d) = (inside.association + joining, inside.volume + degree);
+            let (b, e) = (rest.association - leaving, (rest.volume - degree).max(f64::MIN_POSITIVE));
+            (a * e + b * d) / (d * e)
+        }));
+        let highest = self.scores.iter().fold(f64::NEG_INFINITY, |high, &score| high.max(score));
+        let among = self.nodes.iter().zip(&self.scores).filter(|(_, score)| **score == highest);
+        among.map(|(&node, _)| node).min().or_else(|| self.nodes.iter().copied().min())
+    }
+}
+
 /// A half that grows node by node.
 struct Growth {
     order: Vec<NodeId>,
@@ -94,48 +166,29 @@ struct Growth {
 }
 
 impl Growth {
-    fn from(graph: &Graph<'_>, first: NodeId, all: &Sums, floor: f64) -> Self {
-        let n_nodes = graph.n_nodes();
-        let mut link = vec![0.0; n_nodes];
-        let mut outside: Vec<NodeId> = (0..n_nodes as NodeId).collect();
-        let mut inside = Sums { association: 0.0, volume: 0.0 };
-        // The weight between the half and the rest, in one direction.
-        let mut between = 0.0;
-        let row_sums: Vec<f64> = (0..n_nodes as NodeId)
-            .map(|node| graph.neighbors(node).map(|(_, weight)| weight).sum())
-            .collect();
-        let mut growth = Self { order: Vec::with_capacity(n_nodes), best: None };
+    fn from(graph: &Graph<'_>, first: NodeId, all: &Sums, floor: f64, outside: &mut Outside) -> Self {
+        let (mut inside, mut rest) = (Sums { association: 0.0, volume: 0.0 }, *all);
+        let mut growth = Self { order: Vec::with_capacity(graph.n_nodes()), best: None };
         let mut next = Some(first);
         while let Some(node) = next {
-            inside.association += 2.0 * link[node as usize] + graph.self_loop(node);
-            inside.volume += graph.degree(node);
-            between += row_sums[node as usize] - 2.0 * link[node as usize];
-            outside.retain(|&other| other != node);
+            let (joining, leaving) = outside.take(graph, node);
+            inside = Sums {
+                association: inside.association + joining,
+                volume: inside.volume + graph.degree(node),
+            };
+            rest = Sums { association: rest.association - leaving, volume: all.volume - inside.volume };
             growth.order.push(node);
-            graph.for_each_neighbor(node, |neighbor, weight| link[neighbor as usize] += weight);
-            if outside.is_empty() {
+            if outside.nodes.is_empty() || rest.volume < floor {
                 break;
             }
-            let rest = Sums {
-                association: all.association - inside.association - 2.0 * between,
-                volume: all.volume - inside.volume,
-            };
-            if inside.volume >= floor && rest.volume >= floor {
+            if inside.volume >= floor {
                 let objective =
                     density(inside.association, inside.volume) + density(rest.association, rest.volume);
                 if growth.best.is_none_or(|(best, _)| objective > best) {
                     growth.best = Some((objective, growth.order.len()));
                 }
             }
-            let objective_with = |node: NodeId| {
-                let (own, degree) = (graph.self_loop(node), graph.degree(node));
-                let link_in = link[node as usize];
-                let link_out = row_sums[node as usize] - link_in;
-                density(inside.association + 2.0 * link_in + own, inside.volume + degree)
-                    + density(rest.association - 2.0 * link_out - own, rest.volume - degree)
-            };
-            let scored = outside.iter().map(|&node| (objective_with(node), node));
-            next = scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, node)| node);
+            next = outside.best(inside, rest);
         }
         growth
     }

@@ -21,24 +21,29 @@ use crate::progress::{StopReason, Watch};
 
 use complete::balanced;
 use components::Pieces;
-use multilevel::{Coarsening, multilevel};
+use multilevel::{Coarsening, multilevel, multilevel_twice};
 use recombine::{Span, evolve};
 use split_merge::split_merge;
 use task::{Solution, Tally, Task};
 
 /// Chains of moves pay where nodes have few neighbours: meshes, pictures.
-const MOST_ENTRIES_FOR_CHAINS: f64 = 16.0;
+const MOST_ENTRIES_FOR_CHAINS: f64 = 12.0;
 /// On larger graphs splits on a coarse level have to do, and passes that keep the clusters are left out: they cost
 /// as much as all the rest, and gain next to nothing.
 const MOST_ENTRIES_THOROUGH: usize = 1_000_000;
 /// Without weights the first-neighbour hierarchy follows nothing but ties; it is far from a good start, and from larger
 /// graphs the way is long.
 const MOST_ENTRIES_UNWEIGHTED: usize = 300_000;
+/// A pass that keeps the clusters is the last when it gains less modularity than this, or takes less than this share
+/// from the cut.
+const LEAST_GAIN: f64 = 5e-4;
+/// Where chains pay, and they and a pass that keeps the clusters take milliseconds, they are for presets in a hurry too.
+const MOST_ENTRIES_IN_PASSING: usize = 50_000;
 /// How much higher the floor of the stricter starts is.
 const STRICTER: f64 = 2.0;
 /// Where a child takes milliseconds, a few more cost nobody anything.
 const MOST_ENTRIES_BRIEF: usize = 300_000;
-const BRIEF_BATCHES: usize = 4;
+const BRIEF_BATCHES: usize = 6;
 
 /// Which parts of the search run: what a [preset](crate::Preset) stands for, and what an ablation switches off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +58,11 @@ pub struct Effort {
     pub stricter: bool,
     /// Chains of moves after a descent, where they pay.
     pub chains: bool,
-    /// Rounds of split-merge for every start.
+    /// Chains and passes only on small sparse graphs, where they take milliseconds.
+    pub only_in_passing: bool,
+    /// Rounds of split-merge for every start; where modularity chooses, on a coarse level only.
     pub split_rounds: usize,
-    /// Passes down and up again with the clusters kept.
+    /// Passes down and up again with the clusters kept, at most.
     pub cycles: usize,
     /// How long solutions are recombined.
     pub recombination: Recombination,
@@ -66,7 +73,7 @@ pub struct Effort {
 pub enum Recombination {
     /// Not at all.
     None,
-    /// Twice, on small graphs, where the highest objective is what is looked for.
+    /// A few times, on small graphs, where the highest objective is what is looked for.
     Brief,
     /// Until nothing better has come for a while, and so many times over.
     Patient {
@@ -120,7 +127,6 @@ pub(crate) fn search(
 ) -> Result<Searched> {
     let Request { n_clusters, min_share, rule, effort, .. } = *request;
     let tally = Tally::default();
-    let entries_per_node = graph.columns().len() as f64 / graph.n_nodes() as f64;
     let task = Task {
         n_clusters,
         n_nodes: graph.n_nodes(),
@@ -129,7 +135,7 @@ pub(crate) fn search(
         rule,
         propagation: effort.propagation,
         coarse_split_rounds: effort.split_rounds,
-        chains: effort.chains && entries_per_node <= MOST_ENTRIES_FOR_CHAINS,
+        chains: effort.chains && is_sparse(graph) && has_time(graph, &effort),
         watch,
         tally: &tally,
     };
@@ -190,20 +196,34 @@ fn found(
 ) -> Result<Solution> {
     let Request { effort, choice, seed, .. } = *request;
     let mut candidates = match given {
-        Some(labels) => with_split_merge(graph, starts::given(graph, labels, task)?, &effort, task, seed)?,
+        Some(labels) => vec![starts::given(graph, labels, task)?],
         None => starts(graph, &effort, choice, task, seed)?,
     };
     if !candidates.iter().any(Solution::is_feasible) && !task.is_stopped() {
-        let balanced = task.improve(graph, balanced(graph, task.n_clusters), Proof::Full, seed)?;
-        candidates.extend(with_split_merge(graph, balanced, &effort, task, seed)?);
+        candidates.push(task.improve(graph, balanced(graph, task.n_clusters), Proof::Full, seed)?);
     }
     let mut best = chosen(&mut candidates, choice);
-    let n_cycles = if is_large(graph) { 0 } else { effort.cycles as u64 };
+    if candidates.is_empty() {
+        let improved = with_split_merge(graph, best.clone(), &effort, task, seed)?;
+        best = improved.into_iter().fold(best, |best, other| best.or_preferred(other, choice));
+    }
+    let n_cycles = if is_large(graph) || !has_time(graph, &effort) { 0 } else { effort.cycles as u64 };
     for cycle in 0..n_cycles {
         let how = Coarsening { within: Some(&best.labels), noise: 0.2, seed: seed.wrapping_add(cycle) };
         let found = multilevel(graph, &Task { coarse_split_rounds: 0, ..*task }, &how)?;
-        if found.is_preferred_to(&best, choice) {
-            best = found;
+        if !found.is_preferred_to(&best, choice) {
+            break;
+        }
+        let is_much = match choice {
+            Choice::Modularity => found.modularity > best.modularity + LEAST_GAIN,
+            Choice::Objective => {
+                let ncut = task.n_clusters as f64 - best.objective;
+                found.objective > best.objective + LEAST_GAIN * ncut
+            }
+        };
+        best = found;
+        if !is_much {
+            break;
         }
     }
     let is_small = graph.columns().len() <= MOST_ENTRIES_BRIEF;
@@ -221,7 +241,9 @@ fn found(
     Ok(best)
 }
 
-/// The starts, those of the paper first.
+/// The starts, those of the paper first. Where modularity chooses, some are made under a stricter floor than is asked
+/// for, which differ less in volume, and then released. Split-merge on the graph itself then is left out: it gains in the
+/// objective, and next to nothing in modularity.
 fn starts(
     graph: &Graph<'_>,
     effort: &Effort,
@@ -232,25 +254,38 @@ fn starts(
     if is_large(graph) {
         return starts_of_large(graph, effort, task, seed);
     }
+    let is_strict = effort.stricter && choice == Choice::Modularity;
+    let strict = is_strict.then_some(Task { floor: STRICTER * task.floor, ..*task });
+    let improved = |start: Solution| match choice {
+        Choice::Modularity => Ok(vec![start]),
+        Choice::Objective => with_split_merge(graph, start, effort, task, seed),
+    };
     let from_paper = || {
         if !has_first_neighbors(graph, effort) {
             return Ok(Vec::new());
         }
-        with_split_merge(graph, starts::first_neighbors(graph, task)?, effort, task, seed)
+        let paper = starts::paper(graph, task)?;
+        let released = match &strict {
+            Some(strict) => starts::first_neighbors_released(graph, &paper, strict, task)?,
+            None => None,
+        };
+        let mut all = improved(starts::at_the_floor(graph, paper, task)?)?;
+        all.extend(released);
+        Ok(all)
     };
     let from_merging = || {
         if !effort.merging {
             return Ok(Vec::new());
         }
         let how = Coarsening { within: None, noise: 0.0, seed };
-        with_split_merge(graph, multilevel(graph, task, &how)?, effort, task, seed)
+        match &strict {
+            Some(strict) => multilevel_twice(graph, task, strict, &how).map(Vec::from),
+            None => improved(multilevel(graph, task, &how)?),
+        }
     };
     let (paper, merged) = rayon::join(from_paper, from_merging);
     let mut all = paper?;
     all.extend(merged?);
-    if effort.stricter && choice == Choice::Modularity {
-        all.extend(stricter_starts(graph, effort, task, seed)?);
-    }
     Ok(all)
 }
 
@@ -265,13 +300,6 @@ fn starts_of_large(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u6
     );
     let paper = paper?.map(|found| starts::at_the_floor(graph, found, task)).transpose()?;
     Ok(paper.into_iter().chain(merged?).collect())
-}
-
-/// Starts made under a higher floor than is asked for, which differ less in volume, and then released.
-fn stricter_starts(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u64) -> Result<Vec<Solution>> {
-    let strict = Task { floor: STRICTER * task.floor, ..*task };
-    let strict_starts = starts(graph, effort, Choice::Objective, &strict, seed)?;
-    strict_starts.into_iter().map(|start| task.improve(graph, start.labels, Proof::Full, seed)).collect()
 }
 
 /// A start, and what split-merge makes of it.
@@ -293,6 +321,15 @@ fn with_split_merge(
 fn has_first_neighbors(graph: &Graph<'_>, effort: &Effort) -> bool {
     let is_unweighted = matches!(graph.weights(), Weights::Unit);
     effort.first_neighbors && !(is_unweighted && graph.columns().len() > MOST_ENTRIES_UNWEIGHTED)
+}
+
+/// Whether chains and passes that keep the clusters may run.
+fn has_time(graph: &Graph<'_>, effort: &Effort) -> bool {
+    !effort.only_in_passing || (is_sparse(graph) && graph.columns().len() <= MOST_ENTRIES_IN_PASSING)
+}
+
+fn is_sparse(graph: &Graph<'_>) -> bool {
+    graph.columns().len() as f64 <= MOST_ENTRIES_FOR_CHAINS * graph.n_nodes() as f64
 }
 
 fn is_large(graph: &Graph<'_>) -> bool {

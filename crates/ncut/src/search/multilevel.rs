@@ -19,6 +19,10 @@ const KEPT_SHARE: f64 = 0.6;
 const HELD_SHARE: f64 = 0.4;
 /// Clusters are split on a level with at least this many nodes a cluster.
 const NODES_PER_CLUSTER: usize = 12;
+/// On a level with more nodes a cluster splits cost as much as on the graph itself.
+const MOST_NODES_PER_CLUSTER: usize = 100;
+/// Nodes without a partner come together in groups of a cluster's mean volume divided by this.
+const CROWDS_PER_CLUSTER: f64 = 48.0;
 
 /// How nodes are merged.
 #[derive(Clone, Copy, Default)]
@@ -70,14 +74,49 @@ pub(super) fn completed(
 /// One pass down and up again. With a start to keep within, the result is never worse.
 pub(super) fn multilevel(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<Solution> {
     let mut levels = coarsen(graph, task, how)?;
+    let labels = refined(graph, &mut levels, task, how)?;
+    drop(levels);
+    task.improve(graph, labels, Proof::Full, how.seed)
+}
+
+/// As [`multilevel`], and a second time under a stricter floor, which is released at the end. The levels on which no
+/// node reaches a floor are the same. For graphs that are not large.
+pub(super) fn multilevel_twice(
+    graph: &Graph<'_>,
+    task: &Task<'_>,
+    strict: &Task<'_>,
+    how: &Coarsening<'_>,
+) -> Result<[Solution; 2]> {
+    let mut levels = coarsen(graph, task, how)?;
+    let labels = refined(graph, &mut levels, task, how)?;
+    let first = task.improve(graph, labels, Proof::Full, how.seed)?;
+    let is_below = |level: &Level| {
+        level.graph().is_some_and(|graph| graph.degrees().iter().all(|&degree| degree < task.floor))
+    };
+    let n_shared = levels.kept.partition_point(is_below);
+    levels.kept.truncate(n_shared);
+    let top = levels.kept.last().and_then(Level::graph).unwrap_or(graph);
+    let Levels { kept, last, is_cut_short } = coarsen(top, strict, how)?;
+    levels.kept.extend(kept);
+    let labels = refined(graph, &mut Levels { last, is_cut_short, ..levels }, strict, how)?;
+    Ok([first, task.improve(graph, labels, Proof::Full, how.seed)?])
+}
+
+/// The labels that the levels above a graph give it, refined on all of them.
+fn refined(
+    graph: &Graph<'_>,
+    levels: &mut Levels,
+    task: &Task<'_>,
+    how: &Coarsening<'_>,
+) -> Result<Vec<ClusterId>> {
     let labels = match how.within {
         Some(within) => carried_up(&levels.kept, within),
         None if levels.is_cut_short => cut_in_order(graph, &levels.kept, task.n_clusters),
-        None => levels.last.of_node,
+        None => levels.last.of_node.clone(),
     };
     let n_given =
         if how.within.is_some() || levels.is_cut_short { task.n_clusters } else { levels.last.count };
-    uncoarsen(graph, &mut levels.kept, labels, n_given, task, how.seed)
+    carried_down(graph, &mut levels.kept, labels, n_given, task, how.seed)
 }
 
 /// Refines labels of the last level on all levels down to `graph`. Where they name fewer clusters than asked for,
@@ -85,11 +124,23 @@ pub(super) fn multilevel(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_
 pub(super) fn uncoarsen(
     graph: &Graph<'_>,
     levels: &mut [Level],
-    mut labels: Vec<ClusterId>,
+    labels: Vec<ClusterId>,
     n_given: usize,
     task: &Task<'_>,
     seed: u64,
 ) -> Result<Solution> {
+    let labels = carried_down(graph, levels, labels, n_given, task, seed)?;
+    task.improve(graph, labels, Proof::Full, seed)
+}
+
+fn carried_down(
+    graph: &Graph<'_>,
+    levels: &mut [Level],
+    mut labels: Vec<ClusterId>,
+    n_given: usize,
+    task: &Task<'_>,
+    seed: u64,
+) -> Result<Vec<ClusterId>> {
     let mut is_complete = n_given == task.n_clusters;
     let mut splits_left = task.coarse_split_rounds;
     for place in (0..=levels.len()).rev() {
@@ -115,19 +166,16 @@ pub(super) fn uncoarsen(
             labels = complete(level, labels, n_given, task)?;
             is_complete = true;
         }
-        let proof = if place == 0 { Proof::Full } else { Proof::None };
-        if place == 0 {
-            return task.improve(graph, labels, proof, seed);
-        }
-        if is_complete && !task.is_stopped() {
-            let mut found = task.improve(level, labels, proof, seed)?;
-            if splits_left > 0 && level.n_nodes() >= NODES_PER_CLUSTER * task.n_clusters {
+        if place > 0 && is_complete && !task.is_stopped() {
+            let mut found = task.improve(level, labels, Proof::None, seed)?;
+            let is_coarse = is_large(graph) || level.n_nodes() <= MOST_NODES_PER_CLUSTER * task.n_clusters;
+            if splits_left > 0 && is_coarse && level.n_nodes() >= NODES_PER_CLUSTER * task.n_clusters {
                 found = split_merge(level, found, std::mem::take(&mut splits_left), task, seed)?;
             }
             labels = found.labels;
         }
     }
-    unreachable!("the last level is the graph itself")
+    Ok(labels)
 }
 
 fn carried_up(levels: &[Level], labels: &[ClusterId]) -> Vec<ClusterId> {
@@ -169,10 +217,13 @@ fn made(graph: &Graph<'_>, levels: &[Level], task: &Task<'_>) -> Result<ControlF
 /// of a large one are there beside it, one that has not shrunk much goes before the next is made, from the graph below
 /// all levels; and of the graphs of levels those of the last are kept, as many as there is room for.
 fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<Levels> {
+    let cap = graph.volume() / task.n_clusters as f64;
     let merging = Merging {
         floor: if how.within.is_some() { 0.0 } else { task.floor },
         propagates: task.propagation,
-        cap: graph.volume() / task.n_clusters as f64,
+        cap,
+        // Clusters that are kept are found again, however nodes come together inside them.
+        crowd: if how.within.is_some() { cap / CROWDS_PER_CLUSTER } else { 0.0 },
         noise: how.noise,
         seed: how.seed,
         ..Merging::down_to(task.n_clusters)

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::descent::Proof;
 use crate::error::Result;
-use crate::graph::{Graph, Parts};
-use crate::partition::{ClusterId, density};
+use crate::graph::{Graph, NodeId, Parts};
+use crate::partition::{ClusterId, Partition, density};
 use crate::random::mixed;
 
 use super::complete::Split;
@@ -25,6 +25,8 @@ const WORST_LOSS: f64 = 0.02;
 #[derive(Default)]
 struct SplitCache {
     known: HashMap<u64, Option<Split>>,
+    /// The exchanges that were tried.
+    tried: HashSet<u64>,
 }
 
 /// Rounds of splits and merges, as long as they gain, `most_rounds` at most. Never worse than the start.
@@ -36,48 +38,74 @@ pub(super) fn split_merge(
     seed: u64,
 ) -> Result<Solution> {
     let mut best = start;
-    let mut cache = SplitCache::default();
-    if task.n_clusters < 2 {
+    if task.n_clusters < 2 || most_rounds == 0 {
         return Ok(best);
     }
+    let mut cache = SplitCache::default();
+    let mut was_improved = false;
     for round in 0..most_rounds {
-        let Offers { splits, merges } = cache.offers(graph, &best.labels, task)?;
+        let Offers { splits, merges, contents, parts } = cache.offers(graph, &best.labels, task)?;
+        let partition = Partition::new(graph, best.labels.clone(), task.n_clusters)?.with_floor(task.floor);
         let mut trials = vec![gaining_together(&splits, &merges)];
         trials.extend(best_alone(&splits, &merges).into_iter().map(|exchange| vec![exchange]));
-        let mut improved = false;
+        let mut improved = None;
         for trial in trials.into_iter().filter(|trial| !trial.is_empty()) {
             if task.is_stopped() {
                 return Ok(best);
             }
+            if !cache.is_new(&trial, &contents) {
+                continue;
+            }
             let labels = exchanged(&best.labels, &trial);
-            let found = task.improve(graph, labels, Proof::Full, seed.wrapping_add(round as u64))?;
+            let touched = trial.iter().flat_map(Exchange::touched);
+            let nodes: Vec<NodeId> = touched.flat_map(|cluster| parts.nodes(cluster)).copied().collect();
+            let found =
+                task.improve_around(partition.clone(), &nodes, &labels, seed.wrapping_add(round as u64));
             if found.is_better_than(&best) {
-                improved =
-                    found.objective > best.objective + 1e-9 || found.is_feasible() != best.is_feasible();
-                best = found;
+                improved = Some(found);
                 break;
             }
         }
-        if !improved {
+        let Some(found) = improved else { break };
+        let is_much = found.objective > best.objective + 1e-9 || found.is_feasible() != best.is_feasible();
+        best = found;
+        was_improved = true;
+        if !is_much {
             break;
+        }
+    }
+    if was_improved {
+        let settled = task.improve(graph, best.labels.clone(), Proof::Full, seed)?;
+        if settled.is_better_than(&best) || !best.is_better_than(&settled) {
+            best = settled;
         }
     }
     Ok(best)
 }
 
 /// What could be done to the clusters of a labelling.
-struct Offers {
+struct Offers<'g> {
     /// The split of every cluster that has one, those that gain most (or cost least) first.
     splits: Vec<(ClusterId, Split)>,
     merges: Merges,
+    /// A hash of what is in each cluster.
+    contents: Vec<u64>,
+    parts: Parts<'g>,
 }
 
 /// A split, and a merge that makes up for it.
 struct Exchange<'s> {
+    cluster: ClusterId,
     split: &'s Split,
     /// The clusters that become one; the second's number goes to the moved nodes.
     merged: (ClusterId, ClusterId),
     gain: f64,
+}
+
+impl Exchange<'_> {
+    fn touched(&self) -> [ClusterId; 3] {
+        [self.cluster, self.merged.0, self.merged.1]
+    }
 }
 
 /// Exchanges that gain and touch no cluster twice: the best split with the best merge, and so on.
@@ -98,7 +126,7 @@ fn gaining_together<'s>(splits: &'s [(ClusterId, Split)], merges: &Merges) -> Ve
             break;
         }
         touched.extend([*cluster, a, b]);
-        chosen.push(Exchange { split, merged: (a, b), gain: split.gain + gain });
+        chosen.push(Exchange { cluster: *cluster, split, merged: (a, b), gain: split.gain + gain });
     }
     chosen
 }
@@ -108,7 +136,7 @@ fn best_alone<'s>(splits: &'s [(ClusterId, Split)], merges: &Merges) -> Vec<Exch
     let exchange = |(cluster, split): &'s (ClusterId, Split)| {
         let apart = |&&(_, a, b): &&(f64, ClusterId, ClusterId)| a != *cluster && b != *cluster;
         let &(gain, a, b) = merges.sorted.iter().find(apart)?;
-        Some(Exchange { split, merged: (a, b), gain: split.gain + gain })
+        Some(Exchange { cluster: *cluster, split, merged: (a, b), gain: split.gain + gain })
     };
     let mut exchanges: Vec<Exchange<'s>> = splits.iter().filter_map(exchange).collect();
     exchanges.sort_by(|a, b| b.gain.total_cmp(&a.gain));
@@ -135,31 +163,44 @@ fn exchanged(labels: &[ClusterId], exchanges: &[Exchange<'_>]) -> Vec<ClusterId>
 
 impl SplitCache {
     /// What could be done to the clusters of `labels`.
-    fn offers(&mut self, graph: &Graph<'_>, labels: &[ClusterId], task: &Task<'_>) -> Result<Offers> {
+    fn offers<'g>(
+        &mut self,
+        graph: &'g Graph<'g>,
+        labels: &'g [ClusterId],
+        task: &Task<'_>,
+    ) -> Result<Offers<'g>> {
         let n_clusters = task.n_clusters;
-        let mut content = vec![0u64; n_clusters];
+        let mut contents = vec![0u64; n_clusters];
         for (node, &label) in labels.iter().enumerate() {
-            content[label as usize] = content[label as usize].wrapping_add(mixed(node as u64));
+            contents[label as usize] = contents[label as usize].wrapping_add(mixed(node as u64));
         }
         let parts = Parts::new(graph, labels, n_clusters)?;
         let unknown: Vec<ClusterId> = (0..n_clusters as ClusterId)
-            .filter(|&cluster| !self.known.contains_key(&content[cluster as usize]))
+            .filter(|&cluster| !self.known.contains_key(&contents[cluster as usize]))
             .collect();
         let found: Vec<(u64, Option<Split>)> = unknown
             .par_iter()
-            .map(|&cluster| Ok((content[cluster as usize], Split::find(&parts, cluster, task)?)))
+            .map(|&cluster| Ok((contents[cluster as usize], Split::find(&parts, cluster, task)?)))
             .collect::<Result<_>>()?;
         if task.is_stopped() {
-            return Ok(Offers { splits: Vec::new(), merges: Merges { sorted: Vec::new() } });
+            return Ok(Offers { splits: Vec::new(), merges: Merges { sorted: Vec::new() }, contents, parts });
         }
         self.known.extend(found);
         let split = |cluster: ClusterId| {
-            let split = self.known.get(&content[cluster as usize])?.clone()?;
+            let split = self.known.get(&contents[cluster as usize])?.clone()?;
             Some((cluster, split))
         };
         let mut splits: Vec<(ClusterId, Split)> = (0..n_clusters as ClusterId).filter_map(split).collect();
         splits.sort_by(|a, b| b.1.gain.total_cmp(&a.1.gain).then(a.0.cmp(&b.0)));
-        Ok(Offers { splits, merges: Merges::new(&graph.contract(labels, n_clusters)?) })
+        let merges = Merges::new(&graph.contract(labels, n_clusters)?);
+        Ok(Offers { splits, merges, contents, parts })
+    }
+
+    /// Whether these exchanges have not been tried on clusters that were the same.
+    fn is_new(&mut self, trial: &[Exchange<'_>], contents: &[u64]) -> bool {
+        let clusters = trial.iter().flat_map(Exchange::touched);
+        let hash = clusters.fold(0, |hash, cluster| mixed(hash ^ contents[cluster as usize]));
+        self.tried.insert(hash)
     }
 }
 

@@ -12,8 +12,12 @@ use super::task::{Solution, Task};
 
 /// The paper's labels (N2HI, then Fast-CD), brought to the floor where they are not.
 pub(super) fn first_neighbors(graph: &Graph<'_>, task: &Task<'_>) -> Result<Solution> {
-    let start = hierarchy(graph, task)?;
-    at_the_floor(graph, descended(graph, start, task)?, task)
+    at_the_floor(graph, paper(graph, task)?, task)
+}
+
+/// The paper's labels, whatever their volumes.
+pub(super) fn paper(graph: &Graph<'_>, task: &Task<'_>) -> Result<Solution> {
+    descended(graph, hierarchy(graph, task)?, task)
 }
 
 /// The labels of N2HI.
@@ -29,6 +33,21 @@ pub(super) fn descended(graph: &Graph<'_>, labels: Vec<ClusterId>, task: &Task<'
     let descent = descend(&mut partition, &task.rule, &mut observe);
     task.count(graph, &descent);
     Ok(Solution::new(partition, descent.stop_reason, task))
+}
+
+/// The paper's labels brought to a stricter floor, which is released at the end; `None` where they are at it.
+pub(super) fn first_neighbors_released(
+    graph: &Graph<'_>,
+    paper: &Solution,
+    strict: &Task<'_>,
+    task: &Task<'_>,
+) -> Result<Option<Solution>> {
+    let partition = Partition::new(graph, paper.labels.clone(), task.n_clusters)?;
+    if task.is_stopped() || Solution::new(partition, paper.stop_reason, strict).is_feasible() {
+        return Ok(None);
+    }
+    let labels = repair(graph, paper.labels.clone(), strict)?;
+    task.improve(graph, labels, Proof::Full, 0).map(Some)
 }
 
 /// Given labels after a descent, brought to the floor where they are not.

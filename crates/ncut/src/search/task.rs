@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::descent::{Descent, Proof, StoppingRule, chains, settle};
+use crate::descent::{Descent, Proof, StoppingRule, chains, settle, settle_awake};
 use crate::error::Result;
-use crate::graph::Graph;
+use crate::graph::{Graph, NodeId};
 use crate::hierarchy::Groups;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::{StopReason, Watch};
@@ -62,7 +62,7 @@ pub(super) struct Solution {
     pub(super) labels: Vec<ClusterId>,
     pub(super) objective: f64,
     /// `sum_c A_c / V - (D_c / V)^2`, `V` being the volume of the graph.
-    modularity: f64,
+    pub(super) modularity: f64,
     /// How far the smallest cluster's volume is below the floor.
     shortfall: f64,
     /// Why its last descent ended.
@@ -96,6 +96,11 @@ impl Solution {
     pub(super) fn is_better_than(&self, other: &Self) -> bool {
         self.shortfall < other.shortfall
             || (self.shortfall == other.shortfall && self.objective > other.objective)
+    }
+
+    /// The one of the two that is preferred, this one among equals.
+    pub(super) fn or_preferred(self, other: Self, choice: Choice) -> Self {
+        if other.is_preferred_to(&self, choice) { other } else { self }
     }
 
     /// Nearer to the floor, or as near and what `choice` asks for.
@@ -132,7 +137,9 @@ impl Task<'_> {
         self.count(graph, &settled);
         if self.chains && self.rule.max_sweeps > 0 {
             for round in 0..MOST_CHAIN_ROUNDS {
-                let gained = chains(&mut partition, seed.wrapping_add(round), &mut links, self.watch);
+                let everyone = 0..graph.n_nodes() as NodeId;
+                let gained =
+                    chains(&mut partition, everyone, seed.wrapping_add(round), &mut links, self.watch);
                 if gained < LEAST_CHAIN_GAIN || self.is_stopped() {
                     break;
                 }
@@ -142,6 +149,27 @@ impl Task<'_> {
         }
         partition.refresh();
         Ok(Solution::new(partition, settled.stop_reason, self))
+    }
+
+    /// Gives all the nodes of some clusters other `labels`, and improves around them.
+    pub(super) fn improve_around(
+        &self,
+        mut partition: Partition<'_>,
+        nodes: &[NodeId],
+        labels: &[ClusterId],
+        seed: u64,
+    ) -> Solution {
+        let mut awake = vec![false; labels.len()];
+        partition.relabel(nodes, labels, |neighbor| awake[neighbor as usize] = true);
+        for &node in nodes {
+            awake[node as usize] = true;
+        }
+        let mut links = Links::new(self.n_clusters);
+        let settled = settle_awake(&mut partition, awake, &self.rule, Proof::None, &mut links, self.watch);
+        if self.chains && self.rule.max_sweeps > 0 {
+            chains(&mut partition, nodes.iter().copied(), seed, &mut links, self.watch);
+        }
+        Solution::new(partition, settled.stop_reason, self)
     }
 
     /// Counts a descent, if it was one on the whole graph.

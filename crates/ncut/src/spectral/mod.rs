@@ -22,21 +22,20 @@ use block::Block;
 use operator::Operator;
 use subspace::leading_pairs;
 
-/// Nodes up to which all eigenpairs are computed at once.
-const MOST_DENSE: usize = 400;
-
 /// How the spectrum is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpectrumSettings {
     /// What the residual norms of all pairs add up to at most.
     pub tolerance: f64,
+    /// Nodes with edges up to which all eigenpairs are computed at once, which misses none.
+    pub most_dense: usize,
     /// Seed of the first vectors.
     pub seed: u64,
 }
 
 impl Default for SpectrumSettings {
     fn default() -> Self {
-        Self { tolerance: 5e-8, seed: 0 }
+        Self { tolerance: 5e-8, most_dense: 800, seed: 0 }
     }
 }
 
@@ -149,7 +148,7 @@ impl Found {
             found.vectors = Some(known);
             return found;
         }
-        if graph.n_nodes() <= MOST_DENSE.max(3 * n_wanted) {
+        if graph.n_nodes() <= settings.most_dense.max(3 * n_wanted) {
             found.add_dense(graph, &operator, &known, n_open);
             return found;
         }
