@@ -25,6 +25,8 @@ Examples:
   ncut points digits.npy -k 10 -o labels.txt       cluster the rows of a table
   ncut segment photo.jpg -k 12 -o regions.png      divide a picture into regions
   ncut score roads.mtx labels.txt                  score labels on a graph
+  ncut choose roads.mtx --from 1 --to 20           how many clusters?
+  ncut compare roads.mtx -k 32                     every solver side by side
   ncut convert friends.csv.gz friends.npz          change the format
 
 `ncut COMMAND --help` tells more about a command.";
@@ -39,6 +41,10 @@ pub(crate) enum Command {
     Segment(SegmentArgs),
     /// Score a labelling of a graph: N-Cut, and agreement with known labels
     Score(ScoreArgs),
+    /// Suggest a number of clusters: objectives over a range of numbers
+    Choose(ChooseArgs),
+    /// Run every solver on one graph from the same start
+    Compare(CompareArgs),
     /// Read a graph in one format and write it in another
     Convert(ConvertArgs),
     /// Cluster two examples of the paper, made here, and draw them
@@ -72,6 +78,7 @@ Examples:
   ncut cluster mail.npz -k 42 --truth known.npz      compare with known labels
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
   ncut cluster web.mtx -k 100 --min-share 0          the highest objective, slivers and all
+  ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
 
 Ctrl-C keeps the best so far; a second one abandons it.
 Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]
@@ -184,6 +191,81 @@ pub(crate) struct ScoreArgs {
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAPH_HELP}
 
+The objective grows with every cluster: by nearly as much as before while clusters of their own are found, by much less
+once these are broken up. The number after which it turns is suggested, or 1 where it turns nowhere clearly. Beside it
+stand the eigenvalues of the normalized matrix, whose largest gap is the suggestion of spectral clustering.
+
+Examples:
+  ncut choose roads.mtx                              numbers from 1 to 20
+  ncut choose roads.mtx --from 5 --to 40 -o curve.svg
+  ncut choose digits.npz --to 15 --json curve.json"))]
+pub(crate) struct ChooseArgs {
+    /// The graph
+    pub(crate) graph: PathBuf,
+    /// Smallest number of clusters
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    pub(crate) from: usize,
+    /// Largest number of clusters
+    #[arg(long, value_name = "K", default_value_t = 20)]
+    pub(crate) to: usize,
+    /// Draw the curve (SVG)
+    #[arg(short, long, value_name = "PICTURE")]
+    pub(crate) output: Option<PathBuf>,
+    /// No cluster's volume below this share of the mean; 0 is plain N-Cut [default: 0.25]
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    pub(crate) min_share: Option<f64>,
+    /// Seed of whatever is random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Threads at most; the result does not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) threads: Option<u32>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{GRAPH_HELP}
+
+{LABEL_HELP}
+
+The relaxed solvers and Fast-CD all start from the labels of N2HI. EVD+KM is Ng, Jordan and Weiss, ISR the improved
+spectral rotation; the seconds of each include its eigenvectors. The presets stand for plain N-Cut (--min-share 0).
+`gap` is what is missing to the upper bound, the sum of the k largest eigenvalues.
+
+Examples:
+  ncut compare roads.mtx -k 32
+  ncut compare mail.npz -k 42 --truth known.npz --json table.json
+  ncut compare roads.mtx -k 32 --time-limit 20       preset `best` too, for so long"))]
+pub(crate) struct CompareArgs {
+    /// The graph
+    pub(crate) graph: PathBuf,
+    /// Number of clusters
+    #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true)]
+    pub(crate) n_clusters: usize,
+    /// Known labels to compare with; -1 is skipped
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) truth: Option<PathBuf>,
+    /// Run preset `best` too, for this long
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
+    pub(crate) time_limit: Option<Duration>,
+    /// Seed of whatever is random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Threads at most; the labels do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) threads: Option<u32>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{GRAPH_HELP}
+
 Examples:
   ncut convert friends.csv.gz friends.npz
   ncut convert directed.mtx undirected.mtx --symmetrize max
@@ -231,6 +313,8 @@ impl Command {
             Self::Cluster(args) => args.solving.threads,
             Self::Points(args) => args.solving.threads,
             Self::Segment(args) => args.solving.threads,
+            Self::Choose(args) => args.threads,
+            Self::Compare(args) => args.threads,
             _ => None,
         }
     }
@@ -255,6 +339,9 @@ pub(crate) struct SolvingArgs {
     /// preset `paper`, which has none]
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) min_share: Option<f64>,
+    /// Compute how good any clustering can be at most: the sum of the k largest eigenvalues
+    #[arg(long)]
+    pub(crate) bound: bool,
     /// Seed of whatever is random: ties between equals, variations (preset `paper`: nothing)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,

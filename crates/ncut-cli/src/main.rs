@@ -47,6 +47,8 @@ fn main() -> ExitCode {
         Command::Points(args) => commands::points::run(&args),
         Command::Segment(args) => commands::segment::run(&args),
         Command::Score(args) => commands::score::run(&args),
+        Command::Choose(args) => commands::choose::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
         Command::Convert(args) => commands::convert::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Completions(args) => commands::completions::run(&args),

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use ncut::spectral::{BoundStatus, UpperBound};
 use ncut::{Agreement, ClusterSummary, Clustering, Graph, StopReason};
 use serde::Serialize;
 
@@ -22,6 +23,8 @@ pub(crate) struct ClusteringReport {
     threads: u32,
     #[serde(flatten)]
     pub(crate) cut: CutReport,
+    #[serde(flatten)]
+    pub(crate) bound: Option<BoundReport>,
     #[serde(flatten)]
     pub(crate) agreement: Option<AgreementReport>,
     stop_reason: &'static str,
@@ -45,6 +48,7 @@ impl ClusteringReport {
             seed: solving.seed,
             threads: solving.preset.threads(),
             cut: CutReport::new(&found.clusters, found.objective, found.ncut, found.smallest_share),
+            bound: None,
             agreement: None,
             stop_reason: found.stop_reason.name(),
             sweeps: found.sweeps,
@@ -57,7 +61,8 @@ impl ClusteringReport {
     /// `32 clusters, N-Cut 1.0939 (objective 30.9061), 14 sweeps in 0.05 s`.
     pub(crate) fn sentence(&self) -> String {
         let work = counted(self.sweeps, "sweep");
-        format!("{}, {work} in {:.2} s", self.cut.sentence(), self.seconds.solve)
+        let cut = self.cut.sentence_with(self.bound.as_ref());
+        format!("{cut}, {work} in {:.2} s", self.seconds.solve)
     }
 }
 
@@ -153,8 +158,14 @@ impl CutReport {
 
     /// `32 clusters, N-Cut 1.0939 (objective 30.9061)`.
     pub(crate) fn sentence(&self) -> String {
+        self.sentence_with(None)
+    }
+
+    /// `32 clusters, N-Cut 1.0939 (objective 30.9061, at most 31.9332)`.
+    pub(crate) fn sentence_with(&self, bound: Option<&BoundReport>) -> String {
         let clusters = counted(self.n_clusters, "cluster");
-        format!("{clusters}, N-Cut {} (objective {:.4})", digits(self.ncut), self.objective)
+        let bound = bound.map(BoundReport::phrase).unwrap_or_default();
+        format!("{clusters}, N-Cut {} (objective {:.4}{bound})", digits(self.ncut), self.objective)
     }
 
     /// A remark when clusters are whole components, which is optimal and often not what is wanted.
@@ -169,6 +180,25 @@ impl CutReport {
                 counted(n_whole, "cluster")
             )
         })
+    }
+}
+
+/// How good a clustering can be at most.
+#[derive(Serialize)]
+pub(crate) struct BoundReport {
+    upper_bound: f64,
+    bound_status: &'static str,
+}
+
+impl BoundReport {
+    pub(crate) fn new(bound: UpperBound) -> Self {
+        Self { upper_bound: bound.value, bound_status: bound.status.name() }
+    }
+
+    /// `, at most 31.9332`, and a word if it is not certain.
+    pub(crate) fn phrase(&self) -> String {
+        let certainty = if self.bound_status == BoundStatus::Verified.name() { "" } else { ", estimated" };
+        format!(", at most {:.4}{certainty}", self.upper_bound)
     }
 }
 
@@ -187,6 +217,12 @@ impl AgreementReport {
     pub(crate) fn new(agreement: Agreement) -> Self {
         let Agreement { accuracy, nmi, nmi_arithmetic, ari, n_compared, .. } = agreement;
         Self { accuracy, nmi, nmi_arithmetic, ari, n_compared }
+    }
+
+    /// ACC, NMI and ARI, eight columns wide each.
+    pub(crate) fn columns(&self) -> String {
+        let accuracy = self.accuracy.map_or("-".into(), |accuracy| format!("{accuracy:.4}"));
+        format!("{accuracy:>8}{:>8.4}{:>8.4}", self.nmi, self.ari)
     }
 
     /// `against truth.txt: accuracy 0.9000, NMI 0.8000, ARI 0.7000`, and on how many nodes if not on all.
@@ -210,6 +246,8 @@ pub(crate) struct Seconds {
     pub(crate) read: f64,
     pub(crate) build: f64,
     pub(crate) solve: f64,
+    /// The upper bound, where it was asked for.
+    pub(crate) bound: f64,
     pub(crate) write: f64,
     pub(crate) total: f64,
 }

@@ -43,12 +43,14 @@ impl Canvas {
     }
 }
 
-/// A curve over 1, 2, 3, …
+/// A curve over whole numbers.
 pub(crate) struct Curve<'a> {
     pub(crate) x_label: &'a str,
     pub(crate) y_label: &'a str,
+    /// The number of the first value.
+    pub(crate) first: usize,
     pub(crate) values: &'a [f64],
-    /// The place to point out, from 1.
+    /// The number to point out.
     pub(crate) marked: usize,
 }
 
@@ -81,20 +83,24 @@ impl Panel<'_> {
         let up = |value: f64| (1.0 - MARGIN) * (1.0 - value / (1.05 * largest));
         self.line((MARGIN, 0.0), (MARGIN, up(0.0)), "#888888");
         self.line((MARGIN, up(0.0)), (1.0, up(0.0)), "#888888");
-        for tick in 0..=largest as usize {
+        // As many numbers as there is room for.
+        let step = (largest / 8.0).ceil().max(1.0) as usize;
+        for tick in (0..=largest as usize).step_by(step) {
             self.text(MARGIN - 0.02, up(tick as f64) + 0.015, "end", &tick.to_string());
         }
-        for place in 1..=curve.values.len() {
-            self.text(across(place), up(0.0) + 0.06, "middle", &place.to_string());
+        let step = curve.values.len().div_ceil(15);
+        for place in (1..=curve.values.len()).step_by(step) {
+            self.text(across(place), up(0.0) + 0.06, "middle", &(curve.first + place - 1).to_string());
         }
         self.text((1.0 + MARGIN) / 2.0, 1.0, "middle", curve.x_label);
         self.text(0.0, -0.02, "start", curve.y_label);
-        self.line((across(curve.marked), 0.0), (across(curve.marked), up(0.0)), "#dddddd");
+        let marked = (curve.marked + 1).saturating_sub(curve.first);
+        self.line((across(marked), 0.0), (across(marked), up(0.0)), "#dddddd");
         for (place, pair) in (1..).zip(curve.values.windows(2)) {
             self.line((across(place), up(pair[0])), (across(place + 1), up(pair[1])), COLORS[0]);
         }
         for (place, &value) in (1..).zip(curve.values) {
-            let color = if place == curve.marked { COLORS[5] } else { COLORS[0] };
+            let color = if place == marked { COLORS[5] } else { COLORS[0] };
             self.dot(across(place), up(value), 4.0, color);
         }
     }

@@ -88,7 +88,8 @@ fn draw(points: &PlanePoints, circles: &Solved, blocks: &Solved, objectives: &[f
     let mut canvas = Canvas::new(960.0, 360.0);
     draw_circles(&mut canvas.panel(20.0, "Two circles with 100 noise points, k = 2"), points, circles);
     draw_blocks(&mut canvas.panel(340.0, "Five blocks: weights and the clusters found"), blocks);
-    let curve = Curve { x_label: "clusters k", y_label: "objective", values: objectives, marked: 5 };
+    let curve =
+        Curve { x_label: "clusters k", y_label: "objective", first: 1, values: objectives, marked: 5 };
     canvas.panel(660.0, "Objective by k: the gap closes after 5").curve(&curve);
     canvas.finish()
 }

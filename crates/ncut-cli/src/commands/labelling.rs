@@ -7,11 +7,11 @@ use anyhow::Result;
 use ncut::io::{Names, check_labels_writable, read_labels, write_labels, write_labels_text};
 use ncut::{Agreement, Clustering, Graph, Label, Ncut};
 
-use super::check_outputs;
+use super::{check_outputs, upper_bound};
 use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs};
 use crate::report::{
-    AgreementReport, ClusteringReport, Seconds, Summary, counted, is_stdout, print_data, stop_remark,
-    write_json,
+    AgreementReport, BoundReport, ClusteringReport, Seconds, Summary, counted, is_stdout, print_data,
+    stop_remark, write_json,
 };
 use crate::watch::{Watch, uninterrupted};
 
@@ -57,7 +57,10 @@ impl Job<'_> {
             _ => error.at(self.input),
         })?;
         self.seconds.solve = solving.elapsed().as_secs_f64();
-        self.write(&found, truth.as_deref())
+        let bounding = Instant::now();
+        let bound = upper_bound(self.graph, self.labelling.components.choice(), self.solving, watch)?;
+        self.seconds.bound = bounding.elapsed().as_secs_f64();
+        self.write(&found, bound, truth.as_deref())
     }
 
     fn settings(&self, init: Option<Vec<Label>>) -> Ncut {
@@ -69,7 +72,12 @@ impl Job<'_> {
     }
 
     /// Files first: what is printed may find nobody to read it.
-    fn write(mut self, found: &Clustering, truth: Option<&[Label]>) -> Result<()> {
+    fn write(
+        mut self,
+        found: &Clustering,
+        bound: Option<BoundReport>,
+        truth: Option<&[Label]>,
+    ) -> Result<()> {
         let writing = Instant::now();
         let (output, json) = (self.labelling.output.as_deref(), self.reporting.json.as_deref());
         let to_file = output.filter(|path| !is_stdout(path));
@@ -86,6 +94,7 @@ impl Job<'_> {
         };
         self.seconds.total = self.started.elapsed().as_secs_f64();
         let mut report = ClusteringReport::new(self.graph, self.solving, found, self.seconds);
+        report.bound = bound;
         report.agreement = agreement.map(AgreementReport::new);
         if let Some(path) = json {
             write_json(path, &report)?;

@@ -1,6 +1,8 @@
 //! The commands: read, call the library, write.
 
+pub(crate) mod choose;
 pub(crate) mod cluster;
+pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;
@@ -14,9 +16,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use ncut::io::{GraphFile, check_writable};
+use ncut::spectral::{SpectrumSettings, UpperBound};
+use ncut::{ComponentChoice, Graph, Progress};
 
 use crate::UsageError;
-use crate::report::{Summary, is_stdout};
+use crate::args::SolvingArgs;
+use crate::report::{BoundReport, Summary, is_stdout};
+use crate::watch::Watch;
 
 /// Refuses outputs that cannot be written, overwrite an input or each other, before any work is done.
 fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<()> {
@@ -55,6 +61,31 @@ fn is_same(a: &Path, b: &Path) -> bool {
 fn folder(file: &Path) -> Option<PathBuf> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
+}
+
+/// The upper bound of what was clustered, where it is asked for and not interrupted.
+fn upper_bound(
+    graph: &Graph<'_>,
+    components: ComponentChoice,
+    solving: &SolvingArgs,
+    watch: &mut Watch,
+) -> ncut::Result<Option<BoundReport>> {
+    if !solving.bound {
+        return Ok(None);
+    }
+    let part = match components {
+        ComponentChoice::All => None,
+        ComponentChoice::Largest => Some(graph.induced(&graph.components().largest())?),
+    };
+    let settings = SpectrumSettings { seed: solving.seed, ..SpectrumSettings::default() };
+    let observe = &mut |progress: &Progress| watch.observe(progress);
+    let bound = UpperBound::of(part.as_ref().unwrap_or(graph), solving.n_clusters, &settings, observe);
+    watch.finish();
+    match bound {
+        Ok(bound) => Ok(Some(BoundReport::new(bound))),
+        Err(ncut::Error::Cancelled) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Tells that the first line was taken for a header, which a typing error can cause.

@@ -7,10 +7,10 @@ use std::time::Instant;
 use anyhow::Result;
 use ncut::image::{Picture, PictureFormat, boundaries, flat, resize_labels};
 use ncut::io::{GraphFormat, read_bytes, write_graph, write_label_grid, write_whole};
-use ncut::{Graph, Label};
+use ncut::{ComponentChoice, Graph, Label};
 use serde::Serialize;
 
-use super::check_outputs;
+use super::{check_outputs, upper_bound};
 use crate::args::{SegmentArgs, SolvingArgs, StyleArg};
 use crate::report::{ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
 use crate::watch::{OnInterrupt, Watch, uninterrupted};
@@ -70,6 +70,10 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let found = found.map_err(refused)?;
     let solve = solving.elapsed().as_secs_f64();
 
+    let bounding = Instant::now();
+    let bound = upper_bound(&graph, ComponentChoice::All, &args.solving, &mut watch)?;
+    let bounded = bounding.elapsed().as_secs_f64();
+
     // Files first: what is printed may find nobody to read it.
     let writing = Instant::now();
     if let Some(path) = &args.graph_out {
@@ -78,8 +82,10 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let labels = resize_labels(&found.labels, size, (picture.height(), picture.width()))?;
     uninterrupted(|| write_regions(args, output, &picture, &labels))?;
     let write = writing.elapsed().as_secs_f64();
-    let seconds = Seconds { read, build, solve, write, total: started.elapsed().as_secs_f64() };
-    let clustering = ClusteringReport::new(&graph, &solving_args, &found, seconds);
+    let seconds =
+        Seconds { read, build, solve, bound: bounded, write, total: started.elapsed().as_secs_f64() };
+    let mut clustering = ClusteringReport::new(&graph, &solving_args, &found, seconds);
+    clustering.bound = bound;
     let report = Report { height: picture.height(), width: picture.width(), clustering };
     if let Some(path) = &args.reporting.json {
         write_json(path, &report)?;

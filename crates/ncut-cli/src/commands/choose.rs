@@ -1,0 +1,142 @@
+//! `ncut choose`: a graph in, a suggestion of the number of clusters out.
+
+use std::io::Write;
+
+use anyhow::Result;
+use ncut::io::{read_graph, write_whole};
+use ncut::{CountCurve, CountReason, CountRow, Ncut};
+use serde::Serialize;
+
+use super::{check_outputs, tell_header};
+use crate::args::ChooseArgs;
+use crate::report::{GraphReport, Summary, counted, is_stdout, print_data, write_json};
+use crate::svg::{Canvas, Curve};
+use crate::watch::{OnInterrupt, Watch, uninterrupted};
+
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    graph: GraphReport,
+    suggested: usize,
+    reason: String,
+    by_eigengap: Option<usize>,
+    curve: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    n_clusters: usize,
+    objective: f64,
+    ncut: f64,
+    gap: Option<f64>,
+    turn: Option<f64>,
+    eigenvalue: Option<f64>,
+    eigengap: Option<f64>,
+}
+
+impl Row {
+    fn new(row: &CountRow) -> Self {
+        let &CountRow { n_clusters, objective, gap, turn, eigenvalue, eigengap, .. } = row;
+        Self { n_clusters, objective, ncut: n_clusters as f64 - objective, gap, turn, eigenvalue, eigengap }
+    }
+}
+
+pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
+    let (picture, json) = (args.output.as_deref(), args.reporting.json.as_deref());
+    let summary = Summary::new(args.reporting.quiet, &[picture, json]);
+    check_outputs(&[Some(&args.graph)], &[picture, json])?;
+
+    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Abandon);
+    let file = read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
+    watch.check()?;
+    tell_header(&summary, &args.graph, &file)?;
+    let graph = file.graph;
+    let settings = Ncut::new(1).seed(args.seed);
+    let settings = match args.min_share {
+        Some(min_share) => settings.min_share(min_share),
+        None => settings,
+    };
+    let to = args.to.min(graph.n_nodes());
+    let curve = settings.choose(&graph, args.from..=to, &mut |progress| watch.observe(progress));
+    watch.finish();
+    let curve = curve.map_err(|error| error.at(&args.graph))?;
+
+    let report = Report {
+        graph: GraphReport::new(&graph, graph.components().count()),
+        suggested: curve.suggested,
+        reason: reason(&curve),
+        by_eigengap: curve.by_eigengap,
+        curve: curve.rows.iter().map(Row::new).collect(),
+    };
+    if let Some(path) = json {
+        write_json(path, &report)?;
+    }
+    if let Some(path) = picture {
+        let drawing = draw(&curve);
+        match is_stdout(path) {
+            true => print_data(|stdout| stdout.write_all(drawing.as_bytes()))?,
+            false => uninterrupted(|| write_whole(path, |file| file.write_all(drawing.as_bytes())))?,
+        }
+    }
+    summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
+    print_table(&summary, &report)?;
+    summary.line(&format!("suggested: {}, {}", counted(report.suggested, "cluster"), report.reason))?;
+    if let Some(by_eigengap) = report.by_eigengap {
+        summary.line(&format!("the largest eigengap is after {by_eigengap}"))?;
+    }
+    for path in [picture, json].into_iter().flatten().filter(|path| !is_stdout(path)) {
+        summary.line(&format!("{} written", path.display()))?;
+    }
+    Ok(())
+}
+
+fn reason(curve: &CountCurve) -> String {
+    match curve.reason {
+        CountReason::Turn(turn) => {
+            let gap = |k: usize| curve.rows.iter().find(|row| row.n_clusters == k).and_then(|row| row.gap);
+            match (gap(curve.suggested), gap(curve.suggested + 1)) {
+                (Some(last), Some(next)) => format!(
+                    "the last of which gains {last:.4} while another would gain {next:.4} (turn {turn:.2})"
+                ),
+                _ => format!("after which the gain falls most (turn {turn:.2})"),
+            }
+        }
+        CountReason::NoTurn { largest } => {
+            format!(
+                "because the objective turns nowhere clearly (at most by {largest:.2}, 0.9 would be clear)"
+            )
+        }
+        CountReason::OnlyOne => "the only number asked for".into(),
+    }
+}
+
+fn print_table(summary: &Summary, report: &Report) -> Result<()> {
+    let shown =
+        |value: Option<f64>, digits: usize| value.map_or("-".into(), |value| format!("{value:.digits$}"));
+    summary.line("     k   objective     N-Cut      gap   turn  eigenvalue  eigengap")?;
+    for row in &report.curve {
+        let mark = if row.n_clusters == report.suggested { '*' } else { ' ' };
+        summary.line(&format!(
+            "{mark} {:>4} {:>11.4} {:>9.4} {:>8} {:>6} {:>11} {:>9}",
+            row.n_clusters,
+            row.objective,
+            row.ncut,
+            shown(row.gap, 4),
+            shown(row.turn, 2),
+            shown(row.eigenvalue, 6),
+            shown(row.eigengap, 6)
+        ))?;
+    }
+    Ok(())
+}
+
+fn draw(curve: &CountCurve) -> String {
+    let first = curve.rows.first().map_or(1, |row| row.n_clusters);
+    let mut canvas = Canvas::new(660.0, 360.0);
+    let objectives: Vec<f64> = curve.rows.iter().map(|row| row.objective).collect();
+    let gaps: Vec<f64> = curve.rows.iter().map(|row| row.gap.unwrap_or(1.0)).collect();
+    let panel = |values| Curve { x_label: "clusters k", y_label: "", first, values, marked: curve.suggested };
+    canvas.panel(20.0, "Objective").curve(&panel(&objectives));
+    canvas.panel(350.0, "What the last cluster gained").curve(&panel(&gaps));
+    canvas.finish()
+}
