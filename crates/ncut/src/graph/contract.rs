@@ -149,7 +149,7 @@ impl Graph<'_> {
                 sums.add(from as u32, own);
             }
         };
-        let mut triangle = Triangle::with_capacity(n_groups);
+        let mut triangle = Triangle::with_capacity(n_groups, self.columns().len() / 2 + n_groups);
         let mut report = reporting(stage, n_groups, observe);
         triangle.append(0..n_groups, &Summation { n_groups, work, visit, weigh }, &mut report)?;
         ControlFlow::Continue(triangle)

@@ -13,6 +13,8 @@ const ENTRIES_PER_CHUNK: usize = 1 << 15;
 const CHUNKS_PER_REPORT: usize = 16;
 /// Up to so many groups every group has a place of its own for its sum.
 const MOST_DENSE: usize = 1 << 15;
+/// Entries from which on room is made for all at once.
+const LEAST_RESERVED: usize = 1 << 20;
 /// Rows are brought together in this many turns at most, and this many entries at least.
 const MOST_TURNS: usize = 16;
 const LEAST_ENTRIES_PER_TURN: usize = 1 << 17;
@@ -55,8 +57,16 @@ pub(super) struct Summation<Work, Visit, Weigh> {
 }
 
 impl<W: Stored> Triangle<W> {
-    pub(super) fn with_capacity(n_rows: usize) -> Self {
-        Self { ends: Vec::with_capacity(n_rows), columns: Vec::new(), weights: Vec::new() }
+    /// No rows yet; there will be `n_rows`, with at most `n_entries`.
+    pub(super) fn with_capacity(n_rows: usize, n_entries: usize) -> Self {
+        // Large arrays have room from the start: the system gives memory only as it is filled, and takes back at once
+        // what was large when it was asked for. Those that have grown stay with the allocator for long.
+        let n_entries = if n_entries < LEAST_RESERVED { 0 } else { n_entries };
+        Self {
+            ends: Vec::with_capacity(n_rows),
+            columns: Vec::with_capacity(n_entries),
+            weights: Vec::with_capacity(n_entries),
+        }
     }
 
     fn row(&self, row: usize) -> Range<usize> {
@@ -80,7 +90,7 @@ impl<W: Stored> Triangle<W> {
         let summed = |chunk: &Range<usize>| {
             let take = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let mut sums = take().unwrap_or_else(|| RowSums::new(summation.n_groups));
-            let mut rows = Self::with_capacity(chunk.len());
+            let mut rows = Self::with_capacity(chunk.len(), 0);
             rows.sum_up(chunk.clone(), summation, &mut sums);
             spare.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
             rows
@@ -228,7 +238,7 @@ impl Triangle<f64> {
         let size = |group: usize| members.of(group).iter().map(|&row| sizes[row as usize] as usize).sum();
         let n_entries: usize = sizes.iter().map(|&size| size as usize).sum();
         let per_turn = (n_entries / MOST_TURNS).max(LEAST_ENTRIES_PER_TURN);
-        let mut grouped = Self::with_capacity(n_groups);
+        let mut grouped = Self::with_capacity(n_groups, n_entries);
         let mut next = 0;
         let mut free = vec![0usize; self.n_rows()];
         let mut brought: Vec<(u32, f64)> = Vec::new();
