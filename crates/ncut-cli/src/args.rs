@@ -323,9 +323,9 @@ impl Command {
 /// How a graph is clustered.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SolvingArgs {
-    /// Number of clusters: exactly as many come back
-    #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true)]
-    pub(crate) n_clusters: usize,
+    /// Number of clusters: exactly as many come back; `auto` takes what `ncut choose` suggests, of 1 to 20
+    #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true, value_parser = parse_count)]
+    pub(crate) n_clusters: Count,
     /// Which algorithms run
     #[arg(long, value_enum, default_value_t = PresetArg::Default)]
     pub(crate) preset: PresetArg,
@@ -352,10 +352,11 @@ pub(crate) struct SolvingArgs {
 
 impl SolvingArgs {
     pub(crate) fn settings(&self) -> Ncut {
-        let settings = Ncut::new(self.n_clusters)
-            .preset(self.preset.preset())
-            .max_sweeps(self.max_sweeps)
-            .seed(self.seed);
+        let settings = match self.n_clusters {
+            Count::Exactly(n_clusters) => Ncut::new(n_clusters),
+            Count::Auto => Ncut::auto(),
+        };
+        let settings = settings.preset(self.preset.preset()).max_sweeps(self.max_sweeps).seed(self.seed);
         let settings = match self.min_share {
             Some(min_share) => settings.min_share(min_share),
             None => settings,
@@ -613,6 +614,20 @@ enum SymmetrizeArg {
 enum HeaderArg {
     Yes,
     No,
+}
+
+/// How many clusters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Count {
+    Exactly(usize),
+    Auto,
+}
+
+fn parse_count(text: &str) -> Result<Count, String> {
+    match text {
+        "auto" => Ok(Count::Auto),
+        _ => text.parse().map(Count::Exactly).map_err(|error: std::num::ParseIntError| error.to_string()),
+    }
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

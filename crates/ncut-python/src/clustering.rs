@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use ncut::descent::StoppingRule;
 use ncut::hierarchy::{Merge, MergeTree};
-use ncut::{Agreement, ClusterSummary, ComponentChoice, CutScore, Label, Ncut, NodeId, Preset};
+use ncut::spectral::{SpectrumSettings, UpperBound};
+use ncut::{Agreement, ClusterSummary, ComponentChoice, CountRow, CutScore, Label, Ncut, NodeId, Preset};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -39,7 +40,8 @@ fn columns<'py>(py: Python<'py>, clusters: &[ClusterSummary]) -> ClusterColumns<
 #[derive(FromPyObject)]
 pub(crate) struct Settings<'py> {
     #[pyo3(item)]
-    n_clusters: usize,
+    /// None: to be found out.
+    n_clusters: Option<usize>,
     #[pyo3(item)]
     preset: String,
     #[pyo3(item)]
@@ -60,7 +62,9 @@ pub(crate) struct Settings<'py> {
 
 impl Settings<'_> {
     fn ncut(&self) -> PyResult<Ncut> {
-        let mut ncut = Ncut::new(self.n_clusters)
+        let mut ncut = self
+            .n_clusters
+            .map_or_else(Ncut::auto, Ncut::new)
             .preset(named("preset", &self.preset, &PRESETS)?)
             .components(named("components", &self.components, &COMPONENTS)?)
             .max_sweeps(self.max_iter)
@@ -173,6 +177,67 @@ pub(crate) fn score<'py>(
         nmi: agreement.as_ref().map(|agreement| agreement.nmi),
         nmi_arithmetic: agreement.as_ref().map(|agreement| agreement.nmi_arithmetic),
         ari: agreement.as_ref().map(|agreement| agreement.ari),
+    })
+}
+
+/// How good a clustering can be at most, and how sure that is.
+#[pyfunction]
+pub(crate) fn upper_bound<'py>(
+    py: Python<'py>,
+    csr: Csr<'py>,
+    symmetrize: Option<&str>,
+    n_clusters: usize,
+    seed: u64,
+    n_threads: usize,
+    on_progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<(f64, &'static str)> {
+    let rows = csr.rows(symmetrize)?;
+    let settings = SpectrumSettings { seed, ..SpectrumSettings::default() };
+    let bound = run(py, n_threads, on_progress.as_ref(), |observe| {
+        UpperBound::of(&rows.graph()?, n_clusters, &settings, observe)
+    })?;
+    Ok((bound.value, bound.status.name()))
+}
+
+/// The curve of objectives, as a dict.
+#[derive(IntoPyObject)]
+pub(crate) struct Chosen<'py> {
+    suggested: usize,
+    by_eigengap: Option<usize>,
+    n_clusters: Bound<'py, PyArray1<i64>>,
+    objectives: Bound<'py, PyArray1<f64>>,
+    gaps: Bound<'py, PyArray1<f64>>,
+    turns: Bound<'py, PyArray1<f64>>,
+    eigenvalues: Bound<'py, PyArray1<f64>>,
+}
+
+/// Objectives over a range of numbers of clusters.
+#[pyfunction]
+pub(crate) fn choose<'py>(
+    py: Python<'py>,
+    csr: Csr<'py>,
+    settings: Settings<'py>,
+    symmetrize: Option<&str>,
+    numbers: (usize, usize),
+    n_threads: usize,
+    on_progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Chosen<'py>> {
+    let (ncut, rows) = (settings.ncut()?, csr.rows(symmetrize)?);
+    let curve = run(py, n_threads, on_progress.as_ref(), |observe| {
+        let graph = rows.graph()?;
+        ncut.choose(&graph, numbers.0..=numbers.1.min(graph.n_nodes()), observe)
+    })?;
+    let column = |of: fn(&CountRow) -> Option<f64>| {
+        curve.rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect::<Vec<_>>().into_pyarray(py)
+    };
+    Ok(Chosen {
+        suggested: curve.suggested,
+        by_eigengap: curve.by_eigengap,
+        n_clusters: curve.rows.iter().map(|row| row.n_clusters as i64).collect::<Vec<_>>().into_pyarray(py),
+        objectives: column(|row| Some(row.objective)),
+        gaps: column(|row| row.gap),
+        turns: column(|row| row.turn),
+        eigenvalues: column(|row| row.eigenvalue),
     })
 }
 

@@ -16,7 +16,7 @@ use pyo3::{PyErr, pymodule};
 #[pymodule(gil_used = false)]
 mod _ncut {
     #[pymodule_export]
-    use crate::clustering::{cluster, cut_tree, merge_tree, score, settings};
+    use crate::clustering::{choose, cluster, cut_tree, merge_tree, score, settings, upper_bound};
     #[pymodule_export]
     use crate::image::{picture_graph, resize_labels};
     #[pymodule_export]

@@ -111,6 +111,8 @@ pub enum ComponentChoice {
 #[derive(Clone, Debug)]
 pub struct Ncut {
     n_clusters: usize,
+    /// Whether the number is to be found out.
+    is_auto: bool,
     preset: Preset,
     stopping: StoppingRule,
     min_share: Option<f64>,
@@ -154,6 +156,7 @@ impl Ncut {
     pub fn new(n_clusters: usize) -> Self {
         Self {
             n_clusters,
+            is_auto: false,
             preset: Preset::default(),
             stopping: StoppingRule::default(),
             min_share: None,
@@ -167,10 +170,25 @@ impl Ncut {
         }
     }
 
+    /// Clusters into as many as [`choose`](Self::choose) suggests, of 1 to [`MOST_SUGGESTED`](Self::MOST_SUGGESTED).
+    ///
+    /// ```
+    /// use ncut::{Ncut, synthetic::five_blocks};
+    /// let found = Ncut::auto().solve(&five_blocks(0.5, 1)?.graph)?;
+    /// assert_eq!(found.clusters.len(), 5);
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    pub fn auto() -> Self {
+        Self { is_auto: true, ..Self::new(1) }
+    }
+
+    /// The largest number of clusters that [`auto`](Self::auto) suggests.
+    pub const MOST_SUGGESTED: usize = 20;
+
     /// Asks for another number of clusters.
     #[must_use]
     pub fn n_clusters(self, n_clusters: usize) -> Self {
-        Self { n_clusters, ..self }
+        Self { n_clusters, is_auto: false, ..self }
     }
 
     pub(crate) fn preset_in_use(&self) -> Preset {
@@ -262,6 +280,11 @@ impl Ncut {
     /// As [`solve`](Self::solve).
     pub fn solve_observed(&self, graph: &Graph<'_>, observe: Observer<'_>) -> Result<Clustering> {
         self.check(graph)?;
+        if self.is_auto {
+            let most = graph.n_nodes().min(Self::MOST_SUGGESTED);
+            let curve = self.choose(graph, 1..=most, observe)?;
+            return self.clone().n_clusters(curve.suggested).solve_observed(graph, observe);
+        }
         let components = graph.components();
         let n_components = components.count();
         let found = match self.components {
@@ -322,6 +345,9 @@ impl Ncut {
             return Err(Error::BadSetting { name: "n_clusters", value, expected });
         }
         match &self.init {
+            Some(_) if self.is_auto => {
+                Err(Error::labels("starting labels need a number of clusters, which is to be found out"))
+            }
             Some(init) if init.len() != graph.n_nodes() => Err(Error::labels(format!(
                 "{} starting labels were given for {} nodes",
                 init.len(),

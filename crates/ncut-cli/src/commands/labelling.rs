@@ -58,7 +58,13 @@ impl Job<'_> {
         })?;
         self.seconds.solve = solving.elapsed().as_secs_f64();
         let bounding = Instant::now();
-        let bound = upper_bound(self.graph, self.labelling.components.choice(), self.solving, watch)?;
+        let bound = upper_bound(
+            self.graph,
+            found.clusters.len(),
+            self.labelling.components.choice(),
+            self.solving,
+            watch,
+        )?;
         self.seconds.bound = bounding.elapsed().as_secs_f64();
         self.write(&found, bound, truth.as_deref())
     }

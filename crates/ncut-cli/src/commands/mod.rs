@@ -66,6 +66,7 @@ fn folder(file: &Path) -> Option<PathBuf> {
 /// The upper bound of what was clustered, where it is asked for and not interrupted.
 fn upper_bound(
     graph: &Graph<'_>,
+    n_clusters: usize,
     components: ComponentChoice,
     solving: &SolvingArgs,
     watch: &mut Watch,
@@ -79,7 +80,7 @@ fn upper_bound(
     };
     let settings = SpectrumSettings { seed: solving.seed, ..SpectrumSettings::default() };
     let observe = &mut |progress: &Progress| watch.observe(progress);
-    let bound = UpperBound::of(part.as_ref().unwrap_or(graph), solving.n_clusters, &settings, observe);
+    let bound = UpperBound::of(part.as_ref().unwrap_or(graph), n_clusters, &settings, observe);
     watch.finish();
     match bound {
         Ok(bound) => Ok(Some(BoundReport::new(bound))),

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let solve = solving.elapsed().as_secs_f64();
 
     let bounding = Instant::now();
-    let bound = upper_bound(&graph, ComponentChoice::All, &args.solving, &mut watch)?;
+    let bound = upper_bound(&graph, found.clusters.len(), ComponentChoice::All, &args.solving, &mut watch)?;
     let bounded = bounding.elapsed().as_secs_f64();
 
     // Files first: what is printed may find nobody to read it.

@@ -18,6 +18,7 @@ array([0, 0, 1, 1], dtype=int32)
 
 from typing import TYPE_CHECKING, Any
 
+from ncut._choose import CountCurve, choose, upper_bound
 from ncut._cluster import Clustering, Hierarchy, Score, cluster, score
 from ncut._images import image_graph, segment
 from ncut._ncut import __version__
@@ -29,17 +30,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Clustering",
+    "CountCurve",
     "Hierarchy",
     "NormalizedCut",
     "Progress",
     "Score",
     "__version__",
+    "choose",
     "cluster",
     "image_graph",
     "neighbor_graph",
     "score",
     "segment",
     "self_tuning_graph",
+    "upper_bound",
 ]
 
 

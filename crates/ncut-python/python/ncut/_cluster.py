@@ -204,7 +204,7 @@ class Score:
 
 def cluster(
     graph: Any,
-    n_clusters: int,
+    n_clusters: int | str,
     *,
     preset: str = "default",
     min_share: float | None = None,
@@ -227,8 +227,9 @@ def cluster(
     graph : sparse matrix or array, ndarray, networkx or igraph graph
         A symmetric matrix of weights, none negative, or a graph. CSR (and CSC) matrices with float32 or float64
         weights and 32-bit indices are used in place, not copied; nothing is ever modified.
-    n_clusters : int
-        Number of clusters: exactly as many come back.
+    n_clusters : int or "auto"
+        Number of clusters: exactly as many come back. "auto" finds out, of 1 to 20, after which number another
+        cluster gains much less; see `choose`.
     preset : {"paper", "fast", "default", "best"}, default="default"
         Which algorithms run. "paper" is N2HI and Fast-CD as published; "fast" one multilevel pass; "default"
         several starts, split-merge and V-cycles; "best" the highest objective there is to find, until
@@ -347,7 +348,7 @@ def score(
 
 
 def solver_settings(
-    n_clusters: int,
+    n_clusters: int | str,
     preset: str,
     min_share: float | None,
     components: str,
@@ -359,7 +360,9 @@ def solver_settings(
 ) -> dict[str, Any]:
     """The settings as the compiled code takes them."""
     return {
-        "n_clusters": count(n_clusters, "n_clusters", 1),
+        "n_clusters": None
+        if isinstance(n_clusters, str) and n_clusters == "auto"
+        else count(n_clusters, "n_clusters", 1),
         "preset": choice(preset, "preset"),
         "min_share": None if min_share is None else real(min_share, "min_share"),
         "components": choice(components, "components"),

@@ -35,8 +35,9 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters: exactly as many come back.
+    n_clusters : int or "auto", default=8
+        Number of clusters: exactly as many come back. "auto" finds out, of 1 to 20, after which number another
+        cluster gains much less.
     affinity : str or callable, default="self_tuning"
         How points become a graph.
 
@@ -127,7 +128,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "affinity": [StrOptions({*POINT_AFFINITIES, *PRECOMPUTED}), callable],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
@@ -145,7 +146,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         affinity: Any = "self_tuning",
         n_neighbors: int = 25,

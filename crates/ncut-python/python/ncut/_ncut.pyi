@@ -8,6 +8,7 @@ from ncut._progress import Told
 
 __all__ = [
     "__version__",
+    "choose",
     "cluster",
     "cut_tree",
     "link_new_neighbors",
@@ -20,6 +21,7 @@ __all__ = [
     "resize_labels",
     "score",
     "settings",
+    "upper_bound",
 ]
 
 __version__: str
@@ -53,6 +55,32 @@ class _Scored(TypedDict):
 def cluster(
     csr: Csr, settings: dict[str, Any], symmetrize: str | None, n_threads: int, on_progress: Told | None
 ) -> _Found: ...
+def upper_bound(
+    csr: Csr,
+    symmetrize: str | None,
+    n_clusters: int,
+    seed: int,
+    n_threads: int,
+    on_progress: Told | None,
+) -> tuple[float, str]: ...
+
+class _Chosen(TypedDict):
+    suggested: int
+    by_eigengap: int | None
+    n_clusters: NDArray[np.int64]
+    objectives: NDArray[np.float64]
+    gaps: NDArray[np.float64]
+    turns: NDArray[np.float64]
+    eigenvalues: NDArray[np.float64]
+
+def choose(
+    csr: Csr,
+    settings: dict[str, Any],
+    symmetrize: str | None,
+    numbers: tuple[int, int],
+    n_threads: int,
+    on_progress: Told | None,
+) -> _Chosen: ...
 def settings(preset: str) -> tuple[str, int, float, float, int]: ...
 def score(csr: Csr, symmetrize: str | None, labels: NDArray[np.int32], truth: NDArray[np.int32] | None) -> _Scored: ...
 def merge_tree(csr: Csr, symmetrize: str | None, labels: NDArray[np.int32], n_threads: int) -> _Tree: ...

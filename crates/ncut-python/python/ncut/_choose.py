@@ -1,0 +1,170 @@
+"""How many clusters, and how good they can be at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ncut import _ncut
+from ncut._cluster import solver_settings
+from ncut._graphs import adjacency, symmetric_csr
+from ncut._progress import Listener, OnProgress
+from ncut._settings import RandomState, choice, count, seed, threads
+
+
+@dataclass(frozen=True, eq=False)
+class CountCurve:
+    """What `choose` found.
+
+    Attributes
+    ----------
+    suggested : int
+        The number of clusters after which another gains much less; the smallest asked for where there is none.
+    by_eigengap : int or None
+        The number, from 2 on, after which the eigenvalues fall most.
+    n_clusters : ndarray
+        The numbers.
+    objectives : ndarray
+        The objective of each.
+    gaps : ndarray
+        What the last cluster of each gained, evened out so that it never rises; NaN for one cluster.
+    turns : ndarray
+        How much the curve turns at each: 0.9 and more is clear.
+    eigenvalues : ndarray
+        The eigenvalues of ``D^-1/2 A D^-1/2``.
+    """
+
+    suggested: int
+    by_eigengap: int | None
+    n_clusters: NDArray[np.int64] = field(repr=False)
+    objectives: NDArray[np.float64] = field(repr=False)
+    gaps: NDArray[np.float64] = field(repr=False)
+    turns: NDArray[np.float64] = field(repr=False)
+    eigenvalues: NDArray[np.float64] = field(repr=False)
+
+
+def choose(
+    graph: Any,
+    least: int = 1,
+    most: int = 20,
+    *,
+    min_share: float | None = None,
+    symmetrize: str | None = None,
+    weight: str | None = "weight",
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+    on_progress: OnProgress | None = None,
+    verbose: bool | int = False,
+) -> CountCurve:
+    """Suggest a number of clusters.
+
+    The objective grows with every cluster: by nearly as much as before while clusters of their own are found, by much
+    less once these are broken up. The number where it turns most is suggested, if it turns clearly.
+
+    Parameters
+    ----------
+    graph : sparse matrix or array, ndarray, networkx or igraph graph
+        As for `cluster`.
+    least : int, default=1
+        Smallest number of clusters.
+    most : int, default=20
+        Largest number of clusters.
+    min_share : float, default=None
+        As for `cluster`.
+    symmetrize : {None, "average", "max"}, default=None
+        As for `cluster`.
+    weight : str or None, default="weight"
+        As for `cluster`.
+    n_jobs : int, default=None
+        Threads, as scikit-learn counts them.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of whatever is random; None is always the same.
+    on_progress : callable, default=None
+        Told how it goes; a true answer stops, with RuntimeError.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    CountCurve
+        The suggestion and the curve behind it.
+
+    Examples
+    --------
+    >>> import ncut, numpy as np
+    >>> blocks = np.kron(np.eye(3), np.ones((10, 10))) + 0.05
+    >>> ncut.choose(blocks, 1, 6).suggested
+    3
+    """
+    matrix, _ = adjacency(graph, weight)
+    symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
+    settings = solver_settings(1, "default", min_share, "all", None, None, 50, 1e-9, random_state)
+    listener = Listener(on_progress, verbose)
+    numbers = count(least, "least", 1), count(most, "most", 1)
+    try:
+        found = _ncut.choose(symmetric_csr(matrix), settings, symmetrize, numbers, threads(n_jobs), listener.told)
+    finally:
+        listener.close()
+    return CountCurve(**found)
+
+
+def upper_bound(
+    graph: Any,
+    n_clusters: int,
+    *,
+    symmetrize: str | None = None,
+    weight: str | None = "weight",
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+    on_progress: OnProgress | None = None,
+    verbose: bool | int = False,
+) -> tuple[float, str]:
+    """What the objective of no clustering can exceed: the sum of the largest eigenvalues.
+
+    Parameters
+    ----------
+    graph : sparse matrix or array, ndarray, networkx or igraph graph
+        As for `cluster`.
+    n_clusters : int
+        Number of clusters.
+    symmetrize : {None, "average", "max"}, default=None
+        As for `cluster`.
+    weight : str or None, default="weight"
+        As for `cluster`.
+    n_jobs : int, default=None
+        Threads, as scikit-learn counts them.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the first vectors; None is always the same.
+    on_progress : callable, default=None
+        Told how it goes; a true answer stops, with RuntimeError.
+    verbose : bool, default=False
+        Whether to show a progress bar.
+
+    Returns
+    -------
+    bound : float
+        The bound.
+    status : {"verified", "estimated"}
+        Whether it was confirmed that no eigenvalue was missed.
+
+    Examples
+    --------
+    >>> import ncut, numpy as np
+    >>> ring = np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1)
+    >>> bound, status = ncut.upper_bound(ring, 2)
+    >>> round(bound, 6), status
+    (1.5, 'verified')
+    """
+    matrix, _ = adjacency(graph, weight)
+    symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
+    listener = Listener(on_progress, verbose)
+    n_clusters = count(n_clusters, "n_clusters", 1)
+    try:
+        return _ncut.upper_bound(
+            symmetric_csr(matrix), symmetrize, n_clusters, seed(random_state), threads(n_jobs), listener.told
+        )
+    finally:
+        listener.close()
