@@ -1,0 +1,106 @@
+//! `choose`, `compare` and `--bound`, by what they print and write.
+
+mod common;
+
+use common::{Bench, TRIANGLES};
+use serde_json::Value;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+#[test]
+fn a_bound_stands_beside_the_objective() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    let ran = bench.run("cluster g.txt -k 2 --bound");
+    assert!(ran.stdout.contains("2 clusters, N-Cut 0.0328 (objective 1.9672, at most 1.9"), "{}", ran.stdout);
+    let report = json(&bench.run("cluster g.txt -k 2 --bound --json - --quiet").stdout);
+    let (bound, objective) = (report["upper_bound"].as_f64().unwrap(), report["objective"].as_f64().unwrap());
+    assert!(bound >= objective && bound < 2.0);
+    assert_eq!(report["bound_status"], "verified");
+    assert!(report["seconds"]["bound"].as_f64().unwrap() >= 0.0);
+    let plain = json(&bench.run("cluster g.txt -k 2 --json - --quiet").stdout);
+    assert!(plain.get("upper_bound").is_none() && plain.get("bound_status").is_none());
+}
+
+#[test]
+fn components_make_the_bound_exact_and_the_largest_has_its_own() {
+    let bench = Bench::new().with("g.txt", "a b\nb c\nc a\nx y\n");
+    let report = json(&bench.run("cluster g.txt -k 2 --bound --json - --quiet --min-share 0").stdout);
+    assert_eq!((&report["upper_bound"], &report["objective"]), (&Value::from(2.0), &Value::from(2.0)));
+    let part = json(&bench.run("cluster g.txt -k 2 --bound --components largest --json - --quiet").stdout);
+    assert!((part["upper_bound"].as_f64().unwrap() - 0.5).abs() < 1e-9);
+}
+
+#[test]
+fn choose_prints_a_table_and_draws_the_curve() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    let ran = bench.run("choose g.txt --to 5 -o curve.svg --json curve.json");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines[0], "g.txt: 6 nodes, 7 edges, 1 component");
+    assert_eq!(lines[1], "     k   objective     N-Cut      gap   turn  eigenvalue  eigengap");
+    assert!(lines[2].starts_with("     1      1.0000    0.0000        -      -    1.000000"), "{}", lines[2]);
+    assert!(lines[3].starts_with("*    2      1.9672    0.0328   0.9672"), "{}", lines[3]);
+    assert!(
+        ran.stdout.contains("suggested: 2 clusters, the last of which gains 0.9672 while another would gain")
+    );
+    assert!(ran.stdout.ends_with("curve.svg written\ncurve.json written\n"));
+    let picture = bench.read("curve.svg");
+    assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
+    let report = json(&bench.read("curve.json"));
+    assert_eq!(report["suggested"], 2);
+    assert_eq!(report["curve"].as_array().unwrap().len(), 5);
+    // A range beyond the graph ends with it; one that makes no sense is refused.
+    assert_eq!(
+        json(&bench.run("choose g.txt --json - --quiet").stdout)["curve"].as_array().unwrap().len(),
+        6
+    );
+    let refused = bench.run("choose g.txt --from 4 --to 3");
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("g.txt") && refused.stderr.contains("4 to 3"), "{}", refused.stderr);
+}
+
+#[test]
+fn auto_takes_what_choose_suggests() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    let ran = bench.run("cluster g.txt -k auto -o -");
+    assert_eq!(ran.stdout, "a\t0\nb\t0\nc\t0\nd\t1\ne\t1\nf\t1\n");
+    assert_eq!(bench.run("cluster g.txt -k many").code, Some(2));
+}
+
+#[test]
+fn compare_lists_every_solver() {
+    let bench = Bench::new().with("g.txt", TRIANGLES).with("truth.txt", "0\n0\n0\n1\n1\n1\n");
+    let ran = bench.run("compare g.txt -k 2 --truth truth.txt --json table.json");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("2 clusters, objective at most 1.9"), "{}", ran.stdout);
+    let report = json(&bench.read("table.json"));
+    let solvers: Vec<&str> =
+        report["solvers"].as_array().unwrap().iter().map(|row| row["solver"].as_str().unwrap()).collect();
+    assert_eq!(
+        solvers,
+        [
+            "N2HI",
+            "Fast-CD",
+            "EVD+KM",
+            "EVD+KM + Fast-CD",
+            "Shi-Malik",
+            "Shi-Malik + Fast-CD",
+            "rotation",
+            "rotation + Fast-CD",
+            "ISR",
+            "ISR + Fast-CD",
+            "preset fast",
+            "preset default"
+        ]
+    );
+    for row in report["solvers"].as_array().unwrap() {
+        assert!((row["objective"].as_f64().unwrap() - 1.9672).abs() < 1e-4, "{row}");
+        assert_eq!(row["accuracy"], 1.0);
+        assert!(row["gap"].as_f64().unwrap() > 0.0 && row["seconds"].as_f64().unwrap() >= 0.0);
+    }
+    let refused = bench.run("compare g.txt -k 9");
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("9 clusters were asked of 6 nodes"), "{}", refused.stderr);
+}
