@@ -145,7 +145,7 @@ impl Found {
         };
         let n_open = n_wanted - n_known;
         if n_open == 0 {
-            found.vectors = Some(known);
+            found.vectors = Some(operator.in_graph_order(&known));
             return found;
         }
         if graph.n_nodes() <= settings.most_dense.max(3 * n_wanted) {
@@ -158,20 +158,24 @@ impl Found {
         found.values.extend(&pairs.values);
         found.residuals.extend(&pairs.residuals);
         found.columns = (0..n_wanted).map(Some).collect();
-        found.vectors = Some(known.beside(&pairs.vectors));
+        found.vectors = Some(operator.in_graph_order(&known.beside(&pairs.vectors)));
         found.following = pairs.guards;
         found.is_converged = !pairs.is_cut_short;
         found
     }
 
     /// All pairs at once, the known ones moved out of the way.
-    fn add_dense(&mut self, graph: &Graph<'_>, operator: &Operator<'_>, known: &Block, n_open: usize) {
+    fn add_dense(&mut self, graph: &Graph<'_>, operator: &Operator, known: &Block, n_open: usize) {
         // Known vectors get the value -3, below all others.
         const AWAY: f64 = 4.0;
         let n = graph.n_nodes();
         let mut matrix = Mat::<f64>::zeros(n, n);
+        let mut place = vec![0; n];
+        for (at, &node) in operator.order.iter().enumerate() {
+            place[node as usize] = at;
+        }
         for (from, to, weight) in graph.edges() {
-            let (from, to) = (from as usize, to as usize);
+            let (from, to) = (place[from as usize], place[to as usize]);
             let value = weight / (operator.roots[from] * operator.roots[to]);
             matrix[(from, to)] = value;
             matrix[(to, from)] = value;
@@ -185,7 +189,7 @@ impl Found {
         let Ok(eigen) = matrix.self_adjoint_eigen(Side::Lower) else {
             // Not seen with numbers that are finite, as those of a graph are.
             self.is_converged = false;
-            self.vectors = Some(known.clone());
+            self.vectors = Some(operator.in_graph_order(known));
             return;
         };
         let value = |place: usize| eigen.S().column_vector()[n - 1 - place];
@@ -205,7 +209,7 @@ impl Found {
         }
         self.following = (n_open..n - known.n_columns).map(value).collect();
         self.columns = (0..self.values.len()).map(Some).collect();
-        self.vectors = Some(known.beside(&vectors));
+        self.vectors = Some(operator.in_graph_order(&known.beside(&vectors)));
         self.is_complete = true;
     }
 
@@ -251,16 +255,17 @@ impl Found {
 }
 
 /// The vectors of value 1 of the first `n_wanted` components.
-fn component_vectors(operator: &Operator<'_>, components: &Components, n_wanted: usize) -> Block {
+fn component_vectors(operator: &Operator, components: &Components, n_wanted: usize) -> Block {
     let mut norms = vec![0.0; components.count()];
-    for (root, &component) in operator.roots.iter().zip(&components.of_node) {
-        norms[component as usize] += root * root;
+    let component = |at: usize| components.of_node[operator.order[at] as usize] as usize;
+    for (at, root) in operator.roots.iter().enumerate() {
+        norms[component(at)] += root * root;
     }
     let mut vectors = Block::zeros(operator.n_nodes(), n_wanted);
-    for (node, &component) in components.of_node.iter().enumerate() {
-        if (component as usize) < n_wanted {
-            vectors.values[node * n_wanted + component as usize] =
-                operator.roots[node] / norms[component as usize].sqrt();
+    for (at, root) in operator.roots.iter().enumerate() {
+        let component = component(at);
+        if component < n_wanted {
+            vectors.values[at * n_wanted + component] = root / norms[component].sqrt();
         }
     }
     vectors

@@ -3,26 +3,60 @@
 use rayon::prelude::*;
 
 use super::block::{Block, ROWS};
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, NodeId, Weights};
 
-/// `S` of a graph without isolated nodes.
-pub(super) struct Operator<'g> {
-    graph: &'g Graph<'g>,
+/// `S` of a graph without isolated nodes, whose nodes are renumbered: those that are linked come to stand near each
+/// other, and so do their rows in memory.
+pub(super) struct Operator {
+    /// The node of the graph that stands at each place.
+    pub(super) order: Vec<NodeId>,
+    offsets: Vec<usize>,
+    columns: Vec<NodeId>,
+    /// Empty where all are 1.
+    weights: Vec<f64>,
     /// `d_i^1/2`.
     pub(super) roots: Vec<f64>,
     inverse_degrees: Vec<f64>,
     arch: pulp::Arch,
 }
 
-impl<'g> Operator<'g> {
-    pub(super) fn new(graph: &'g Graph<'g>) -> Self {
-        let roots = graph.degrees().iter().map(|degree| degree.sqrt()).collect();
-        let inverse_degrees = graph.degrees().iter().map(|degree| 1.0 / degree).collect();
-        Self { graph, roots, inverse_degrees, arch: pulp::Arch::new() }
+impl Operator {
+    pub(super) fn new(graph: &Graph<'_>) -> Self {
+        let order = breadth_first(graph);
+        let mut place = vec![0; order.len()];
+        for (at, &node) in order.iter().enumerate() {
+            place[node as usize] = at as NodeId;
+        }
+        let n_entries = graph.columns().len();
+        let is_unit = matches!(graph.weights(), Weights::Unit);
+        let (mut offsets, mut columns) = (vec![0], Vec::with_capacity(n_entries));
+        let mut weights = Vec::with_capacity(if is_unit { 0 } else { n_entries });
+        for &node in &order {
+            let entries = graph.entries(node);
+            columns.extend(graph.columns()[entries.clone()].iter().map(|&other| place[other as usize]));
+            if !is_unit {
+                weights.extend(entries.map(|entry| graph.weights().at(entry)));
+            }
+            offsets.push(columns.len());
+        }
+        let degrees = || order.iter().map(|&node| graph.degree(node));
+        let roots = degrees().map(f64::sqrt).collect();
+        let inverse_degrees = degrees().map(|degree| 1.0 / degree).collect();
+        Self { offsets, columns, weights, roots, inverse_degrees, arch: pulp::Arch::new(), order }
     }
 
     pub(super) fn n_nodes(&self) -> usize {
-        self.graph.n_nodes()
+        self.order.len()
+    }
+
+    /// A block whose rows are in the order of the graph's own nodes.
+    pub(super) fn in_graph_order(&self, block: &Block) -> Block {
+        let mut ordered = Block::zeros(self.n_nodes(), block.n_columns);
+        for (at, &node) in self.order.iter().enumerate() {
+            let place = node as usize * block.n_columns;
+            ordered.values[place..place + block.n_columns].copy_from_slice(block.row(at));
+        }
+        ordered
     }
 
     /// `S block`.
@@ -64,7 +98,7 @@ impl<'g> Operator<'g> {
 ///
 /// Work for the widest registers there are is a struct, because only so is all of it sure to be compiled for them.
 struct Step<'s> {
-    operator: &'s Operator<'s>,
+    operator: &'s Operator,
     first: usize,
     now: &'s Block,
     next: &'s mut [f64],
@@ -73,61 +107,77 @@ struct Step<'s> {
     drop: f64,
 }
 
-/// Columns that are summed at a time: as many as registers hold.
-const WIDE: usize = 16;
-const NARROW: usize = 4;
-
 impl pulp::NullaryFnOnce for Step<'_> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
+        let weights = &self.operator.weights[..];
+        if weights.is_empty() { self.rows(|_| 1.0) } else { self.rows(|entry| weights[entry]) }
+    }
+}
+
+impl Step<'_> {
+    #[inline(always)]
+    fn rows(self, weight: impl Fn(usize) -> f64) {
         let Self { operator, first, now, next, factor, shift, drop } = self;
         let n_columns = now.n_columns;
+        let columns = &operator.columns[..];
         for (place, next) in next.chunks_exact_mut(n_columns).enumerate() {
-            let node = (first + place) as NodeId;
-            let factor = factor * operator.inverse_degrees[node as usize];
-            let own = now.row(node as usize);
+            let node = first + place;
+            let factor = factor * operator.inverse_degrees[node];
+            let own = now.row(node);
+            let entries = operator.offsets[node]..operator.offsets[node + 1];
             let mut column = 0;
             while column < n_columns {
-                let width = if n_columns - column >= WIDE { WIDE } else { NARROW.min(n_columns - column) };
-                let next = &mut next[column..column + width];
-                let own = &own[column..column + width];
-                let finish = |next: &mut [f64], sums: &[f64]| {
-                    for ((next, &own), &sum) in next.iter_mut().zip(own).zip(sums) {
-                        *next = factor * sum + shift * own - drop * *next;
-                    }
-                };
-                match width {
-                    WIDE => finish(next, &sums::<WIDE>(operator.graph, node, now, column)),
-                    NARROW => finish(next, &sums::<NARROW>(operator.graph, node, now, column)),
-                    _ => {
-                        for (c, next) in next.iter_mut().enumerate() {
-                            let [sum] = sums::<1>(operator.graph, node, now, column + c);
-                            *next = factor * sum + shift * own[c] - drop * *next;
+                macro_rules! finish {
+                    ($width:expr) => {{
+                        // The diagonal is part of its row.
+                        let mut sums = [0.0; $width];
+                        for entry in entries.clone() {
+                            let start = columns[entry] as usize * n_columns + column;
+                            let (row, weight) = (&now.values[start..start + $width], weight(entry));
+                            for c in 0..$width {
+                                sums[c] += weight * row[c];
+                            }
                         }
-                    }
+                        let (next, own) = (&mut next[column..column + $width], &own[column..column + $width]);
+                        for c in 0..$width {
+                            next[c] = factor * sums[c] + shift * own[c] - drop * next[c];
+                        }
+                        column += $width;
+                    }};
                 }
-                column += width;
+                match n_columns - column {
+                    32.. => finish!(32),
+                    16.. => finish!(16),
+                    8.. => finish!(8),
+                    4.. => finish!(4),
+                    _ => finish!(1),
+                }
             }
         }
     }
 }
 
-/// `sum_j a_ij x_j` for a few columns.
-#[inline(always)]
-fn sums<const N: usize>(graph: &Graph<'_>, node: NodeId, now: &Block, column: usize) -> [f64; N] {
-    let mut sums = [0.0; N];
-    let mut add = |neighbor: NodeId, weight: f64| {
-        let row = &now.values[neighbor as usize * now.n_columns + column..][..N];
-        for (sum, &value) in sums.iter_mut().zip(row) {
-            *sum += weight * value;
+/// The nodes in the order in which they are reached, component by component.
+fn breadth_first(graph: &Graph<'_>) -> Vec<NodeId> {
+    let mut order = Vec::with_capacity(graph.n_nodes());
+    let mut is_reached = vec![false; graph.n_nodes()];
+    for start in 0..graph.n_nodes() as NodeId {
+        if std::mem::replace(&mut is_reached[start as usize], true) {
+            continue;
         }
-    };
-    graph.for_each_neighbor(node, &mut add);
-    let own = graph.self_loop(node);
-    if own > 0.0 {
-        add(node, own);
+        let mut next = order.len();
+        order.push(start);
+        while let Some(&node) = order.get(next) {
+            next += 1;
+            for &other in &graph.columns()[graph.entries(node)] {
+                if !std::mem::replace(&mut is_reached[other as usize], true) {
+                    order.push(other);
+                }
+            }
+        }
     }
-    sums
+    order
 }

@@ -38,7 +38,7 @@ pub(super) struct Pairs {
 /// above; then the best combinations of the block are its Ritz vectors. As the block is wider than the number of
 /// wanted pairs, repeated eigenvalues are found as often as they are there.
 pub(super) fn leading_pairs(
-    operator: &Operator<'_>,
+    operator: &Operator,
     known: &Block,
     n_wanted: usize,
     tolerance: f64,
@@ -107,7 +107,7 @@ struct RitzPairs {
 }
 
 impl RitzPairs {
-    fn of(operator: &Operator<'_>, block: Block) -> Self {
+    fn of(operator: &Operator, block: Block) -> Self {
         let image = operator.apply(&block);
         let products = block.products(&image);
         let n = block.n_columns;
@@ -168,7 +168,7 @@ impl Filter {
 
     fn apply(
         &self,
-        operator: &Operator<'_>,
+        operator: &Operator,
         mut now: Block,
         progress: &Progress,
         watch: &dyn Watch,
