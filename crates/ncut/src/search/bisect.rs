@@ -1,12 +1,14 @@
 //! The best way to cut one cluster in two.
 
+use std::ops::ControlFlow;
+
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
-use crate::hierarchy::{Merging, merge_in_order};
+use crate::hierarchy::{Groups, Merging, merge_in_order};
 use crate::partition::{ClusterId, density};
 
 use super::is_sparse;
-use super::multilevel::{Level, uncoarsen};
+use super::multilevel::{KEPT_SHARE, Level, uncoarsen};
 use super::task::{Solution, Task};
 
 /// Nodes of the graph on which halves are grown.
@@ -32,11 +34,29 @@ pub(super) fn bisect(part: &Graph<'_>, task: &Task<'_>, seed: u64) -> Result<Opt
         ..Merging::down_to(FEW)
     };
     let mut levels: Vec<Level> = Vec::new();
+    // The groups that the nodes of the last level are in by now, and the graph of these.
+    let mut last = Groups::single(part.n_nodes());
+    let mut current: Option<Graph<'static>> = None;
     loop {
-        let top = levels.last().and_then(Level::graph).unwrap_or(part);
+        let top = current.as_ref().or(levels.last().and_then(Level::graph)).unwrap_or(part);
         let Some(round) = merging.round(top, task.watch) else { break };
-        let graph = top.contract(&round.of_node, round.count)?;
-        levels.push(Level::new(graph, round.of_node));
+        let next = match task.is_large {
+            true => top.contract_narrow(&round.of_node, round.count, &mut |p| task.watch.report(p))?,
+            false => top.contract_observed(&round.of_node, round.count, &mut |p| task.watch.report(p))?,
+        };
+        let ControlFlow::Continue(next) = next else { break };
+        last.follow(&round);
+        let n_before = levels.last().and_then(Level::graph).unwrap_or(part).n_nodes();
+        if !task.is_large || (round.count as f64) < KEPT_SHARE * n_before as f64 {
+            let groups = std::mem::replace(&mut last, Groups::single(round.count));
+            levels.push(Level::new(next, groups.of_node));
+            current = None;
+        } else {
+            current = Some(next);
+        }
+    }
+    if let Some(graph) = current {
+        levels.push(Level::new(graph, last.of_node));
     }
     if task.is_stopped() {
         return Ok(None);

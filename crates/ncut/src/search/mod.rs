@@ -130,6 +130,7 @@ pub(crate) fn search(
     let task = Task {
         n_clusters,
         n_nodes: graph.n_nodes(),
+        is_large: is_large(graph),
         floor: min_share * graph.volume() / n_clusters as f64,
         bundles: None,
         rule,

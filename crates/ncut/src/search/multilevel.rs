@@ -14,7 +14,7 @@ use super::split_merge::split_merge;
 use super::task::{Solution, Task};
 
 /// A level is kept for refinement when it has at most this share of the nodes of the one kept before.
-const KEPT_SHARE: f64 = 0.6;
+pub(super) const KEPT_SHARE: f64 = 0.6;
 /// What the levels that are kept beside a large graph take, all together, as a share of its entries.
 const HELD_SHARE: f64 = 0.4;
 /// Clusters are split on a level with at least this many nodes a cluster.

@@ -24,6 +24,8 @@ pub(super) struct Task<'t> {
     pub(super) n_clusters: usize,
     /// Nodes of the whole graph.
     pub(super) n_nodes: usize,
+    /// Whether memory is to be spared, at the cost of levels that only refine.
+    pub(super) is_large: bool,
     /// Volume that no cluster may fall below.
     pub(super) floor: f64,
     /// Groups that merging starts from, on a graph too large to be contracted beforehand.
