@@ -118,7 +118,7 @@ fn nearest_of_few(
         let (rows, columns) = (blocks[a].clone(), blocks[b].clone());
         multiply(&packed, rows.clone(), &packed, columns.clone(), products);
         let norms = &packed.rounded_norms;
-        let (skip_own, mut near) = (search.skip_own, Vec::with_capacity(rows.len() * 32));
+        let (skip_own, mut near) = (search.skip_own, Vec::with_capacity(rows.len() * 16));
         let tile = NearOfTile { products, rows, columns, norms, limits: &limits, skip_own, near: &mut near };
         search.queries.arch().dispatch(tile);
         near
@@ -211,31 +211,28 @@ impl pulp::NullaryFnOnce for Ranked<'_> {
     fn call(self) {
         let Self { products, norms, rank, limits } = self;
         let n_columns = limits.len();
-        let mut lowest = vec![[f32::INFINITY; CHUNK]; rank];
-        for (start, limits) in (0..).step_by(CHUNK).zip(limits.chunks_mut(CHUNK)) {
-            lowest.fill([f32::INFINITY; CHUNK]);
-            for (products, &norm) in products.chunks_exact(n_columns).zip(norms) {
-                let mut keys = [f32::INFINITY; CHUNK];
-                let products = &products[start..start + limits.len()];
-                match <&[f32; CHUNK]>::try_from(products) {
-                    Ok(products) => keys = *products,
-                    Err(_) => keys[..products.len()].copy_from_slice(products),
-                }
-                for key in &mut keys {
-                    *key += norm;
-                }
-                // Each key sinks to its rank.
-                for lowest in &mut lowest {
-                    for (lowest, key) in lowest.iter_mut().zip(&mut keys) {
-                        let (low, high) = if *key < *lowest { (*key, *lowest) } else { (*lowest, *key) };
-                        (*lowest, *key) = (low, high);
-                    }
-                }
+        let mut lowest = vec![f32::INFINITY; rank * n_columns];
+        let mut keys = vec![0.0; n_columns];
+        for (products, &norm) in products.chunks_exact(n_columns).zip(norms) {
+            for (key, &product) in keys.iter_mut().zip(products) {
+                *key = product + norm;
             }
-            if let Some(last) = lowest.last() {
-                limits.copy_from_slice(&last[..limits.len()]);
+            // Each key sinks to its rank.
+            for lowest in lowest.chunks_exact_mut(n_columns) {
+                sink(&mut keys, lowest);
             }
         }
+        limits.copy_from_slice(&lowest[(rank - 1) * n_columns..]);
+    }
+}
+
+/// The lower of each two to `lowest`, the higher to `keys`.
+#[inline(always)]
+fn sink(keys: &mut [f32], lowest: &mut [f32]) {
+    for (key, lowest) in keys.iter_mut().zip(lowest) {
+        let (a, b) = (*key, *lowest);
+        *lowest = if a < b { a } else { b };
+        *key = if a < b { b } else { a };
     }
 }
 
@@ -264,59 +261,48 @@ impl pulp::NullaryFnOnce for NearOfTile<'_> {
     #[inline(always)]
     fn call(self) {
         let Self { products, rows, columns, norms, limits, skip_own, near } = self;
+        const BOTH: u64 = 0x0303_0303_0303_0303;
         let diagonal = rows == columns;
+        let wanted = if diagonal { ROW * (BOTH / 3) } else { BOTH };
+        let (column_norms, column_limits) = (&norms[columns.clone()], &limits[columns.clone()]);
+        let mut flags = [0; SMALL_TILE];
         for (row, products) in rows.zip(products.chunks_exact(columns.len())) {
             let (norm, limit) = (norms[row], limits[row]);
-            let mut start = columns.start;
-            for products in products.chunks(CHUNK) {
-                let end = start + products.len();
-                let (norms, limits) = (&norms[start..end], &limits[start..end]);
-                let mut bits = match (products.try_into(), norms.try_into(), limits.try_into()) {
-                    (Ok(products), Ok(norms), Ok(limits)) => {
-                        near_bits::<&[f32; CHUNK]>(products, norm, limit, norms, limits)
-                    }
-                    _ => near_bits(products, norm, limit, norms, limits),
-                };
-                if diagonal {
-                    bits &= (1 << CHUNK) - 1;
-                    if skip_own && (start..end).contains(&row) {
-                        bits &= !(1 << (row - start));
-                    }
-                }
-                while bits != 0 {
-                    let bit = bits.trailing_zeros() as usize;
-                    bits &= bits - 1;
-                    let place = bit % CHUNK;
-                    let (row, column) = (row as NodeId, (start + place) as NodeId);
-                    near.push(if bit < CHUNK {
-                        Near { point: row, other: column, key: products[place] + norms[place] }
+            flag_near(products, norm, limit, column_norms, column_limits, &mut flags);
+            if diagonal && skip_own {
+                flags[row - columns.start] = 0;
+            }
+            for (first, flags) in (0..).step_by(8).zip(flags.as_chunks::<8>().0) {
+                let mut flags = u64::from_le_bytes(*flags) & wanted;
+                while flags != 0 {
+                    let bit = flags.trailing_zeros() as usize;
+                    flags &= flags - 1;
+                    let place = first + bit / 8;
+                    let (row, column) = (row as NodeId, (columns.start + place) as NodeId);
+                    near.push(if bit.is_multiple_of(8) {
+                        Near { point: row, other: column, key: products[place] + column_norms[place] }
                     } else {
                         Near { point: column, other: row, key: products[place] + norm }
                     });
                 }
-                start = end;
             }
         }
     }
 }
 
-/// A bit for each product that brings its column below the row's limit, and above these one for each that brings
-/// the row below the column's.
+/// The flag of a product that brings its column below the row's limit, and of one that brings the row below the
+/// column's.
+const ROW: u64 = 1;
+const COLUMN: u64 = 2;
+
 #[inline(always)]
-fn near_bits<'a, A: Copy + AsRef<[f32]> + 'a>(
-    products: A,
-    norm: f32,
-    limit: f32,
-    norms: A,
-    limits: A,
-) -> u32 {
-    let (products, norms, limits) = (products.as_ref(), norms.as_ref(), limits.as_ref());
-    let mut bits = 0;
-    for place in 0..products.len() {
-        bits |= u32::from(products[place] + norms[place] < limit) << place;
-        bits |= u32::from(products[place] + norm < limits[place]) << (place + CHUNK);
+fn flag_near(products: &[f32], norm: f32, limit: f32, norms: &[f32], limits: &[f32], flags: &mut [u8]) {
+    let columns = products.iter().zip(norms.iter().zip(limits));
+    for (flag, (&product, (&other_norm, &other_limit))) in flags.iter_mut().zip(columns) {
+        let of_row = if product + other_norm < limit { ROW as u8 } else { 0 };
+        let of_column = if product + norm < other_limit { COLUMN as u8 } else { 0 };
+        *flag = of_row | of_column;
     }
-    bits
 }
 
 /// Who meets whom in a round: everyone by itself in round 0, then a round robin.
