@@ -230,9 +230,8 @@ impl pulp::NullaryFnOnce for Ranked<'_> {
 #[inline(always)]
 fn sink(keys: &mut [f32], lowest: &mut [f32]) {
     for (key, lowest) in keys.iter_mut().zip(lowest) {
-        let (a, b) = (*key, *lowest);
-        *lowest = if a < b { a } else { b };
-        *key = if a < b { b } else { a };
+        // Not by comparing: that becomes a store under a mask, which is slow.
+        (*lowest, *key) = (key.min(*lowest), key.max(*lowest));
     }
 }
 
