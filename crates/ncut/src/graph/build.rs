@@ -235,7 +235,18 @@ impl GraphBuilder {
         let weights = if weights.is_empty() { Weights::Unit } else { Weights::F64(weights.into()) };
         let mut csr = Csr::from_entries(n_nodes, &ends, &weights, Mirror::Yes)?;
         drop((ends, weights));
-        csr.tidy()?;
+        // Edges in order make rows in order.
+        if !csr.is_tidy() {
+            csr.tidy()?;
+        }
         Graph::from_parts(csr.offsets, csr.columns, csr.weights)
+    }
+
+    /// Makes room for so many edges more.
+    pub(crate) fn reserve(&mut self, n_edges: usize, weighted: bool) {
+        self.ends.reserve_exact(n_edges);
+        if weighted {
+            self.weights.reserve_exact(n_edges);
+        }
     }
 }

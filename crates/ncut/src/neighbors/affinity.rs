@@ -275,12 +275,27 @@ type Edge = (NodeId, NodeId, f64);
 
 /// Every linked pair once.
 fn linked(neighbors: &Neighbors, linking: Linking) -> Vec<Edge> {
-    let mut wanted: Vec<Edge> = Vec::with_capacity(neighbors.n_points() * neighbors.n_neighbors());
-    for point in 0..neighbors.n_points() as NodeId {
-        let others = neighbors.of(point);
-        wanted.extend(others.map(|(other, squared)| (point.min(other), point.max(other), squared)));
+    // By lower ends first, which are counted, then by upper ends.
+    let n_points = neighbors.n_points();
+    let n_ends = neighbors.ids().iter().fold(n_points, |most, &id| most.max(id as usize + 1));
+    let mut places = vec![0; n_ends + 1];
+    for (place, &other) in neighbors.ids().iter().enumerate() {
+        places[(other as usize).min(place / neighbors.n_neighbors()) + 1] += 1;
     }
-    wanted.sort_unstable_by_key(|edge| (edge.0, edge.1));
+    for point in 0..n_ends {
+        places[point + 1] += places[point];
+    }
+    let mut wanted: Vec<Edge> = vec![(0, 0, 0.0); neighbors.ids().len()];
+    for point in 0..n_points as NodeId {
+        for (other, squared) in neighbors.of(point) {
+            let place = &mut places[point.min(other) as usize];
+            wanted[*place] = (point.min(other), point.max(other), squared);
+            *place += 1;
+        }
+    }
+    for edges in wanted.chunk_by_mut(|a, b| a.0 == b.0) {
+        edges.sort_unstable_by_key(|edge| edge.1);
+    }
     match linking {
         Linking::Union => wanted.dedup_by_key(|edge| (edge.0, edge.1)),
         Linking::Mutual => {
@@ -304,6 +319,7 @@ fn weigh(n_points: usize, edges: Vec<Edge>, affinity: Affinity) -> Result<Linked
         _ => 0.0,
     };
     let mut builder = GraphBuilder::new(n_points)?;
+    builder.reserve(edges.len(), affinity != Affinity::Knn);
     for &(from, to, squared) in &edges {
         builder.add_edge(from, to, scale.weight(squared, || length_at(from), to))?;
     }

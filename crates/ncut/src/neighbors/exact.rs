@@ -24,6 +24,8 @@ const QUERIES: usize = 768;
 const TILE: usize = 384;
 /// Coordinates below this have sums of squares that 32-bit floats can hold.
 const LARGEST_F32: f64 = 1e15;
+/// As [`TILE`], for few points.
+const SMALL_TILE: usize = 192;
 /// Targets whose keys are compared at once.
 const CHUNK: usize = 16;
 
@@ -97,87 +99,208 @@ fn completed(search: &Search<'_>, measured: Vec<(Nearest, bool)>) -> ControlFlow
     ControlFlow::Continue(found)
 }
 
-/// Searches for every point of a small space among all: all keys of a point are there at once, and the smallest are
-/// taken in two passes over them. The lowest keys of stretches tell a limit that enough keys are below.
+/// Searches for every point of a small space among all. A sample of the points tells a limit for each point that
+/// enough keys are likely to be below; then the product of each pair is computed once, for both of its points. A
+/// point with too few keys below its limit is not found for sure, and searched for once more.
 fn nearest_of_few(
     search: &Search<'_>,
     center: &Center,
     everyone: &[NodeId],
     report: &mut dyn FnMut(usize) -> ControlFlow<()>,
 ) -> ControlFlow<(), Vec<Nearest>> {
-    const ROWS: usize = 96;
     let n_points = everyone.len();
-    let most = most_kept(search.n_neighbors);
     let packed = Packed::<f32>::new(search.targets, center, 0..n_points);
-    let room = || (vec![0.0; ROWS * n_points], Vec::new(), Kept::new(n_points));
-    let measure_rows = |(products, lowest, kept): &mut (Vec<f32>, Vec<f32>, Kept<f32>), first: usize| {
-        let rows = first..(first + ROWS).min(n_points);
-        multiply(&packed, rows.clone(), &packed, 0..n_points, products);
-        let nearest_of_row = |(row, keys): (usize, &mut [f32])| {
-            let own = search.skip_own.then_some(row);
-            let norms = &packed.rounded_norms;
-            search.queries.arch().dispatch(SmallestKeys { keys, norms, own, most, lowest, kept });
-            kept_nearest(search, kept, row as NodeId, packed.norms[row])
-        };
-        rows.zip(products.chunks_exact_mut(n_points)).map(nearest_of_row).collect::<Vec<_>>()
+    let limits = likely_limits(search, center, &packed);
+    let blocks: Vec<Range<usize>> = ranges(n_points, SMALL_TILE).collect();
+    let pairs: Vec<(usize, usize)> =
+        (0..blocks.len()).flat_map(|a| (a..blocks.len()).map(move |b| (a, b))).collect();
+    let near_of_tile = |products: &mut Vec<f32>, (a, b): (usize, usize)| {
+        let (rows, columns) = (blocks[a].clone(), blocks[b].clone());
+        multiply(&packed, rows.clone(), &packed, columns.clone(), products);
+        let norms = &packed.rounded_norms;
+        let (skip_own, mut near) = (search.skip_own, Vec::with_capacity(rows.len() * 16));
+        let tile = NearOfTile { products, rows, columns, norms, limits: &limits, skip_own, near: &mut near };
+        search.queries.arch().dispatch(tile);
+        near
     };
-    let starts: Vec<usize> = (0..n_points).step_by(ROWS).collect();
-    let measured: Vec<Vec<_>> = starts.into_par_iter().map_init(room, measure_rows).collect();
+    let room = || vec![0.0; SMALL_TILE * SMALL_TILE];
+    let near: Vec<Vec<Near>> = pairs.into_par_iter().map_init(room, near_of_tile).collect();
+    // The keys of each point, one point after the other.
+    let mut ends = vec![0; n_points + 1];
+    for near in near.iter().flatten() {
+        ends[near.point as usize + 1] += 1;
+    }
+    for point in 0..n_points {
+        ends[point + 1] += ends[point];
+    }
+    let mut keys = vec![(0.0, 0); ends[n_points]];
+    for near in near.iter().flatten() {
+        let place = &mut ends[near.point as usize];
+        keys[*place] = (near.key, near.other);
+        *place += 1;
+    }
+    drop(near);
+    let mut rest = &mut keys[..];
+    let mut kept = Vec::with_capacity(n_points);
+    for point in 0..n_points {
+        let first = if point == 0 { 0 } else { ends[point - 1] };
+        let (own, others) = rest.split_at_mut(ends[point] - first);
+        kept.push(own);
+        rest = others;
+    }
+    let measured =
+        kept.into_par_iter().enumerate().with_min_len(64).map_init(Vec::new, |measured, (point, keys)| {
+            kept_nearest(search, keys, limits[point], point as NodeId, packed.norms[point], measured)
+        });
+    let measured = measured.collect();
     report(n_points)?;
-    completed(search, measured.into_iter().flatten().collect())
+    completed(search, measured)
 }
 
-/// Takes the smallest keys of a row, `most` of them or a few more, out of the products of it with all points.
-struct SmallestKeys<'k> {
-    keys: &'k mut [f32],
-    norms: &'k [f32],
-    own: Option<usize>,
-    most: usize,
-    /// The lowest keys of stretches; room that is used again.
-    lowest: &'k mut Vec<f32>,
-    kept: &'k mut Kept<f32>,
+/// For each point a limit that the keys of its neighbours, and of some others, are likely to be below: among a sample
+/// of the points enough have such keys. How many keys of all points then are below does not depend on how the points
+/// lie, as long as the sample is drawn by chance.
+fn likely_limits(search: &Search<'_>, center: &Center, packed: &Packed<f32>) -> Vec<f32> {
+    const STRIDE: usize = 8;
+    let n_points = packed.count();
+    // One of every stretch, by a hash of its number.
+    let drawn = |stretch: usize| {
+        let hash = (stretch as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 61;
+        stretch * STRIDE + hash as usize
+    };
+    let sample: Vec<usize> = (0..n_points / STRIDE).map(drawn).collect();
+    let expected = (search.n_neighbors + 1) as f64 / STRIDE as f64;
+    let n_below = (expected + 3.5 * expected.sqrt() + 2.0) as usize;
+    if n_below >= sample.len() {
+        return vec![f32::INFINITY; n_points];
+    }
+    let drawn = Packed::<f32>::new(search.targets, center, sample.iter().copied());
+    let strips: Vec<Range<usize>> = ranges(n_points, SMALL_TILE).collect();
+    let limits_of_strip = |products: &mut Vec<f32>, columns: Range<usize>| {
+        let n_columns = columns.len();
+        multiply(&drawn, 0..sample.len(), packed, columns.clone(), products);
+        if search.skip_own {
+            for (row, &own) in sample.iter().enumerate() {
+                if columns.contains(&own) {
+                    products[row * n_columns + own - columns.start] = f32::INFINITY;
+                }
+            }
+        }
+        let (norms, mut limits) = (&drawn.rounded_norms, vec![f32::INFINITY; n_columns]);
+        search.queries.arch().dispatch(Ranked { products, norms, rank: n_below, limits: &mut limits });
+        limits
+    };
+    let room = || vec![0.0; sample.len() * SMALL_TILE];
+    let limits: Vec<Vec<f32>> = strips.into_par_iter().map_init(room, limits_of_strip).collect();
+    limits.concat()
 }
 
-impl pulp::NullaryFnOnce for SmallestKeys<'_> {
+/// The key of a certain rank in each column of a table of products.
+struct Ranked<'r> {
+    products: &'r [f32],
+    /// One a row.
+    norms: &'r [f32],
+    rank: usize,
+    limits: &'r mut [f32],
+}
+
+impl pulp::NullaryFnOnce for Ranked<'_> {
     type Output = ();
 
     #[inline(always)]
     fn call(self) {
-        let Self { keys, norms, own, most, lowest, kept } = self;
-        for (key, &norm) in keys.iter_mut().zip(norms) {
-            *key += norm;
+        let Self { products, norms, rank, limits } = self;
+        let n_columns = limits.len();
+        let mut lowest = vec![f32::INFINITY; rank * n_columns];
+        let mut keys = vec![0.0; n_columns];
+        for (products, &norm) in products.chunks_exact(n_columns).zip(norms) {
+            for (key, &product) in keys.iter_mut().zip(products) {
+                *key = product + norm;
+            }
+            // Each key sinks to its rank.
+            for lowest in lowest.chunks_exact_mut(n_columns) {
+                sink(&mut keys, lowest);
+            }
         }
-        if let Some(own) = own {
-            keys[own] = f32::INFINITY;
-        }
-        // Lane by lane: stretch number i of a run holds keys i, i + 16, i + 32 and so on.
-        lowest.clear();
-        let run = CHUNK * (keys.len() / (3 * most).next_multiple_of(CHUNK)).max(1);
-        for keys in keys.chunks(run) {
-            let mut lanes = [f32::INFINITY; CHUNK];
-            for keys in keys.chunks_exact(CHUNK) {
-                for (lane, &key) in lanes.iter_mut().zip(keys) {
-                    *lane = if key < *lane { key } else { *lane };
+        limits.copy_from_slice(&lowest[(rank - 1) * n_columns..]);
+    }
+}
+
+/// The lower of each two to `lowest`, the higher to `keys`.
+#[inline(always)]
+fn sink(keys: &mut [f32], lowest: &mut [f32]) {
+    for (key, lowest) in keys.iter_mut().zip(lowest) {
+        // Not by comparing: that becomes a store under a mask, which is slow.
+        (*lowest, *key) = (key.min(*lowest), key.max(*lowest));
+    }
+}
+
+/// Another point whose key is below a point's limit.
+#[derive(Clone, Copy)]
+struct Near {
+    point: NodeId,
+    other: NodeId,
+    key: f32,
+}
+
+/// Finds the keys below limits in a table of products: of the rows, and of the columns unless they are the same points.
+struct NearOfTile<'t> {
+    products: &'t [f32],
+    rows: Range<usize>,
+    columns: Range<usize>,
+    norms: &'t [f32],
+    limits: &'t [f32],
+    skip_own: bool,
+    near: &'t mut Vec<Near>,
+}
+
+impl pulp::NullaryFnOnce for NearOfTile<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        let Self { products, rows, columns, norms, limits, skip_own, near } = self;
+        const BOTH: u64 = 0x0303_0303_0303_0303;
+        let diagonal = rows == columns;
+        let wanted = if diagonal { ROW * (BOTH / 3) } else { BOTH };
+        let (column_norms, column_limits) = (&norms[columns.clone()], &limits[columns.clone()]);
+        let mut flags = [0; SMALL_TILE];
+        for (row, products) in rows.zip(products.chunks_exact(columns.len())) {
+            let (norm, limit) = (norms[row], limits[row]);
+            flag_near(products, norm, limit, column_norms, column_limits, &mut flags);
+            if diagonal && skip_own {
+                flags[row - columns.start] = 0;
+            }
+            for (first, flags) in (0..).step_by(8).zip(flags.as_chunks::<8>().0) {
+                let mut flags = u64::from_le_bytes(*flags) & wanted;
+                while flags != 0 {
+                    let bit = flags.trailing_zeros() as usize;
+                    flags &= flags - 1;
+                    let place = first + bit / 8;
+                    let (row, column) = (row as NodeId, (columns.start + place) as NodeId);
+                    near.push(if bit.is_multiple_of(8) {
+                        Near { point: row, other: column, key: products[place] + column_norms[place] }
+                    } else {
+                        Near { point: column, other: row, key: products[place] + norm }
+                    });
                 }
             }
-            lowest.extend(lanes);
         }
-        kept.keys.clear();
-        kept.limit = f32::INFINITY;
-        if lowest.len() > most {
-            kept.limit = *lowest.select_nth_unstable_by(most, f32::total_cmp).1;
-        }
-        let limit = kept.limit;
-        for (start, keys) in (0..).step_by(CHUNK).zip(keys.chunks(CHUNK)) {
-            let mut any = false;
-            for &key in keys {
-                any |= key < limit;
-            }
-            if any {
-                let near = (start..).zip(keys).filter(|&(_, &key)| key < limit);
-                kept.keys.extend(near.map(|(id, &key)| (key, id)));
-            }
-        }
+    }
+}
+
+/// The flag of a product that brings its column below the row's limit, and of one that brings the row below the
+/// column's.
+const ROW: u64 = 1;
+const COLUMN: u64 = 2;
+
+#[inline(always)]
+fn flag_near(products: &[f32], norm: f32, limit: f32, norms: &[f32], limits: &[f32], flags: &mut [u8]) {
+    let columns = products.iter().zip(norms.iter().zip(limits));
+    for (flag, (&product, (&other_norm, &other_limit))) in flags.iter_mut().zip(columns) {
+        let of_row = if product + other_norm < limit { ROW as u8 } else { 0 };
+        let of_column = if product + norm < other_limit { COLUMN as u8 } else { 0 };
+        *flag = of_row | of_column;
     }
 }
 
@@ -269,8 +392,12 @@ impl Block {
 
     /// The nearest of those kept for each point, and whether no other can be as near.
     fn measured(mut self, search: &Search<'_>) -> Vec<(Nearest, bool)> {
-        let measure = |((kept, &point), &norm)| kept_nearest(search, kept, point, norm);
-        self.kept.iter_mut().zip(&self.points).zip(&self.packed.norms).map(measure).collect()
+        let mut measured = Vec::new();
+        let mut measure = |((kept, &point), &norm): ((&mut Kept<f32>, &NodeId), &f64)| {
+            kept.shrink();
+            kept_nearest(search, &mut kept.keys, kept.limit, point, norm, &mut measured)
+        };
+        self.kept.iter_mut().zip(&self.points).zip(&self.packed.norms).map(&mut measure).collect()
     }
 }
 
@@ -321,8 +448,13 @@ fn any_near(products: &[f32], norm: f32, limit: f32, norms: &[f32], limits: &[f3
 
 /// The tiles of a table of products.
 fn tiles(n_rows: usize, n_columns: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
-    let ranges = |count: usize| (0..count).step_by(TILE).map(move |first| first..(first + TILE).min(count));
-    ranges(n_columns).flat_map(move |columns| ranges(n_rows).map(move |rows| (rows, columns.clone())))
+    ranges(n_columns, TILE)
+        .flat_map(move |columns| ranges(n_rows, TILE).map(move |rows| (rows, columns.clone())))
+}
+
+/// Ranges of `size`, the last one maybe shorter.
+fn ranges(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..count).step_by(size).map(move |first| first..(first + size).min(count))
 }
 
 /// Searches for `queries`, in parallel; between batches `report` is told how many are done.
@@ -433,9 +565,11 @@ fn pass<F: Coarse>(
             }
         }
     });
-    let mut failed = Vec::new();
+    let (mut failed, mut measured) = (Vec::new(), Vec::new());
     for (row, kept) in kept.iter_mut().enumerate() {
-        let (nearest, complete) = kept_nearest(search, kept, queries[places[row]], norms[row]);
+        kept.shrink();
+        let (keys, query) = (&mut kept.keys, queries[places[row]]);
+        let (nearest, complete) = kept_nearest(search, keys, kept.limit, query, norms[row], &mut measured);
         if !complete {
             failed.push(places[row]);
         }
@@ -444,23 +578,25 @@ fn pass<F: Coarse>(
     failed
 }
 
-/// Measures the targets kept for a query: the nearest, and whether no other can be as near.
+/// Measures the targets kept for a query, those with keys below `limit`: the nearest, and whether no other can be as
+/// near. `measured` is room that is used again.
 fn kept_nearest<F: Coarse>(
     search: &Search<'_>,
-    kept: &mut Kept<F>,
+    keys: &mut [(F, NodeId)],
+    limit: F,
     query: NodeId,
     norm: f64,
+    measured: &mut Nearest,
 ) -> (Nearest, bool) {
-    kept.shrink();
-    let n_first = search.n_neighbors.min(kept.keys.len());
-    if n_first > 0 && n_first < kept.keys.len() {
-        kept.keys.select_nth_unstable_by(n_first - 1, by_key);
+    let n_first = search.n_neighbors.min(keys.len());
+    if n_first > 0 && n_first < keys.len() {
+        keys.select_nth_unstable_by(n_first - 1, by_key);
     }
-    let mut measured = Vec::with_capacity(kept.keys.len());
-    let (first, rest) = kept.keys.split_at_mut(n_first);
+    measured.clear();
+    let (first, rest) = keys.split_at_mut(n_first);
     let mut measure = |keys: &[(F, NodeId)]| {
         let ids = keys.iter().map(|&(_, id)| id);
-        search.queries.squared_distances(query as usize, search.targets, ids, &mut measured);
+        search.queries.squared_distances(query as usize, search.targets, ids, measured);
         measured.iter().fold(0.0, |most, &(squared, _)| squared.max(most))
     };
     // A key is a bound from below: most of the rest need no measuring.
@@ -473,12 +609,11 @@ fn kept_nearest<F: Coarse>(
         }
     }
     measure(&rest[..n_within]);
-    take_nearest(&mut measured, search.n_neighbors);
-    let limit: f64 = kept.limit.into();
+    take_nearest(measured, search.n_neighbors);
+    let limit: f64 = limit.into();
     let farthest = measured.last().map_or(f64::INFINITY, |last| last.0);
     let complete = limit.is_infinite() || (measured.len() == search.n_neighbors && farthest < limit + norm);
-    measured.shrink_to_fit();
-    (measured, complete)
+    (measured.clone(), complete)
 }
 
 /// For the queries that ties or rounding leave open: measures every target that may be as near as the k-th

@@ -293,6 +293,8 @@ impl<A: Copy + Into<f64>, B: Copy + Into<f64>> pulp::NullaryFnOnce for SquaredDi
 }
 
 const LANES: usize = 8;
+/// Times [`LANES`], coordinates of one row that are summed before those of the next.
+const STRETCH: usize = 8;
 
 /// A scaled row less the center, rounded, and the sum of its squares.
 struct Centered<'r, T, F, R> {
@@ -334,15 +336,21 @@ fn sums_of_squares<A: Copy, B: Copy, const N: usize>(
             sums[row] += difference * difference;
         }
     }
+    // Row by row within a stretch: eight sums stay in registers, and the rows come from memory side by side.
     let mut lanes = [[0.0; LANES]; N];
-    for start in (0..n_whole).step_by(LANES) {
-        let a = &a[start..start + LANES];
+    let whole = a.as_chunks::<LANES>().0;
+    let b = b.map(|b| b.as_chunks::<LANES>().0);
+    for stretch in (0..whole.len()).step_by(STRETCH) {
+        let end = (stretch + STRETCH).min(whole.len());
         for row in 0..N {
-            let b = &b[row][start..start + LANES];
-            for lane in 0..LANES {
-                let difference = difference(a[lane], b[lane], row);
-                lanes[row][lane] += difference * difference;
+            let mut sums = lanes[row];
+            for (a, b) in whole[stretch..end].iter().zip(&b[row][stretch..end]) {
+                for lane in 0..LANES {
+                    let difference = difference(a[lane], b[lane], row);
+                    sums[lane] += difference * difference;
+                }
             }
+            lanes[row] = sums;
         }
     }
     for row in 0..N {
