@@ -277,12 +277,11 @@ type Edge = (NodeId, NodeId, f64);
 fn linked(neighbors: &Neighbors, linking: Linking) -> Vec<Edge> {
     // By lower ends first, which are counted, then by upper ends.
     let n_points = neighbors.n_points();
-    let n_ends = neighbors.ids().iter().fold(n_points, |most, &id| most.max(id as usize + 1));
-    let mut places = vec![0; n_ends + 1];
+    let mut places = vec![0; n_points + 1];
     for (place, &other) in neighbors.ids().iter().enumerate() {
         places[(other as usize).min(place / neighbors.n_neighbors()) + 1] += 1;
     }
-    for point in 0..n_ends {
+    for point in 0..n_points {
         places[point + 1] += places[point];
     }
     let mut wanted: Vec<Edge> = vec![(0, 0, 0.0); neighbors.ids().len()];
