@@ -40,7 +40,7 @@ pub struct Partition<'g> {
 
 /// Sums that have shrunk to this share of what they were, or are to shrink to it by a single move, have lost
 /// too many digits: they are computed afresh.
-const LOST_DIGITS: f64 = 1e-6;
+const LOST_DIGITS: f64 = 1e-4;
 /// More than a score of a node in a cluster can be wrong by rounding.
 const ROUNDING: f64 = 1e-14;
 
