@@ -12,7 +12,7 @@ from scipy.sparse.linalg import eigsh
 from sklearn.neighbors import kneighbors_graph
 
 # Points, features, neighbours, numbers of pairs.
-CASES = [(20_000, 5, 7, (10, 50)), (200_000, 3, 7, (10,))]
+CASES = [(20_000, 5, 15, (10, 50)), (200_000, 3, 16, (10,))]
 
 
 def neighbor_graph(n_points, n_features, n_neighbors):

@@ -18,7 +18,8 @@ def threads(n_jobs: int | None) -> int:
     """
     if n_jobs is not None:
         whole(n_jobs, "n_jobs")
-    return min(int(effective_n_jobs(n_jobs)), int(cpu_count()))
+    n_threads = int(effective_n_jobs(n_jobs))
+    return n_threads if n_threads == 1 else min(n_threads, int(cpu_count()))
 
 
 def seed(random_state: RandomState) -> int:
