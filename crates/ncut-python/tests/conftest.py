@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 
 import numpy as np
 import pytest
@@ -14,15 +13,6 @@ from sklearn.datasets import load_digits
 @pytest.fixture(scope="session")
 def digits():
     return load_digits(return_X_y=True)
-
-
-@pytest.fixture(scope="session")
-def data():
-    """The folder of real data, where there is one."""
-    folder = os.environ.get("NCUT_DATA")
-    if not folder:
-        pytest.skip("NCUT_DATA is not set")
-    return pathlib.Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,8 @@ pub(crate) fn density(association: f64, volume: f64) -> f64 {
 }
 
 /// A labelling of all nodes together with the association `A_c = sum of a_ij over i, j in c` and the
-/// volume `D_c = sum of d_i over i in c` of every cluster. Only [`apply`](Self::apply) changes it.
+/// volume `D_c = sum of d_i over i in c` of every cluster. Moves change it by [`apply`](Self::apply), whole
+/// clusters at once by `relabel`.
 ///
 /// Isolated nodes carry a label but take no part: they contribute nothing, never move, and do not count
 /// in [`size`](Self::size).
