@@ -1,7 +1,6 @@
 //! The compiled part of the Python package `ncut`: arrays in, arrays out. What a user sees is in `python/ncut`.
 
-// A Python function owns what it is given.
-#![allow(clippy::needless_pass_by_value)]
+#![allow(clippy::needless_pass_by_value, reason = "a Python function owns what it is given")]
 
 mod arrays;
 mod clustering;
