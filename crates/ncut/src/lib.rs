@@ -26,6 +26,7 @@
 
 pub mod error;
 pub mod progress;
+mod blocks;
 mod disjoint;
 mod random;
 pub mod graph;

@@ -1,9 +1,12 @@
 //! Labels and the sums that N-Cut is made of, kept exact while nodes move.
 
 use std::cmp::Ordering;
+use std::ops::Range;
+
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Graph, NodeId, Weights};
 
 /// Number of a cluster inside a partition, from 0.
 pub type ClusterId = u32;
@@ -25,11 +28,7 @@ pub(crate) fn density(association: f64, volume: f64) -> f64 {
 pub struct Partition<'g> {
     graph: &'g Graph<'g>,
     labels: Vec<ClusterId>,
-    sizes: Vec<usize>,
-    associations: Vec<f64>,
-    volumes: Vec<f64>,
-    /// Largest volume of every cluster since the sums were computed from the graph.
-    peaks: Vec<f64>,
+    clusters: Vec<Cluster>,
     /// No node leaves a cluster whose volume would fall below this.
     floor: f64,
     /// No cluster is below these; they follow slowly when the lowest cluster rises.
@@ -37,6 +36,31 @@ pub struct Partition<'g> {
     lowest_volume: f64,
     /// Moves until the lowest are looked for again.
     n_until_lowest: usize,
+}
+
+/// What is known of a cluster, side by side: a visit looks at a few of many.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cluster {
+    association: f64,
+    volume: f64,
+    /// `association / volume`.
+    density: f64,
+    /// Largest volume since the sums were computed from the graph.
+    peak: f64,
+    size: usize,
+}
+
+impl Cluster {
+    fn set(&mut self, association: f64, volume: f64) {
+        (self.association, self.volume) = (association, volume);
+        self.density = density(association, volume);
+        self.peak = self.peak.max(volume);
+    }
+
+    fn set_afresh(&mut self, association: f64, volume: f64) {
+        self.peak = volume;
+        self.set(association, volume);
+    }
 }
 
 /// Sums that have shrunk to this share of what they were, or are to shrink to it by a single move, have lost
@@ -86,28 +110,64 @@ pub struct Links {
     weights: Vec<f64>,
     /// The clusters with a weight, in the order met.
     adjacent: Vec<ClusterId>,
+    /// Neighbours in other clusters than the node: the cluster and the weight of each.
+    outside: Vec<(ClusterId, f64)>,
+    n_outside: usize,
+    /// The weights of those in its own.
+    inside: Vec<f64>,
 }
 
 impl Links {
     /// Work space for partitions into `n_clusters`.
     pub fn new(n_clusters: usize) -> Self {
-        Self { weights: vec![0.0; n_clusters], adjacent: Vec::new() }
+        Self {
+            weights: vec![0.0; n_clusters],
+            adjacent: Vec::new(),
+            outside: Vec::new(),
+            n_outside: 0,
+            inside: Vec::new(),
+        }
+    }
+
+    /// Meets the neighbours of a node; tells the weight to its own cluster. The weights to the others have to be
+    /// [summed](Self::sum_outside) before they are looked at.
+    #[inline]
+    fn meet(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) -> f64 {
+        let n_entries = graph.entries(node).len();
+        if self.inside.len() <= n_entries {
+            self.outside.resize(2 * n_entries + 1, (0, 0.0));
+            self.inside.resize(2 * n_entries + 1, 0.0);
+        }
+        let (outside, inside) = (&mut self.outside[..=n_entries], &mut self.inside[..=n_entries]);
+        let own = labels[node as usize];
+        let (mut n_inside, mut n_outside) = (0, 0);
+        // Who is outside is as good as random, and wrong guesses would take most of the time: everybody is noted on both
+        // lists, and stays on one.
+        graph.for_each_neighbor(node, |neighbor, weight| {
+            let cluster = labels[neighbor as usize];
+            (outside[n_outside], inside[n_inside]) = ((cluster, weight), weight);
+            n_outside += usize::from(cluster != own);
+            n_inside += usize::from(cluster == own);
+        });
+        self.n_outside = n_outside;
+        match graph.weights() {
+            Weights::Unit => n_inside as f64,
+            _ => inside[..n_inside].iter().sum(),
+        }
     }
 
     #[inline]
-    fn gather(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) {
+    fn sum_outside(&mut self) {
         for cluster in self.adjacent.drain(..) {
             self.weights[cluster as usize] = 0.0;
         }
-        let (weights, adjacent) = (&mut self.weights, &mut self.adjacent);
-        graph.for_each_neighbor(node, |neighbor, weight| {
-            let cluster = labels[neighbor as usize];
-            let link = &mut weights[cluster as usize];
+        for &(cluster, weight) in &self.outside[..self.n_outside] {
+            let link = &mut self.weights[cluster as usize];
             if *link == 0.0 {
-                adjacent.push(cluster);
+                self.adjacent.push(cluster);
             }
             *link += weight;
-        });
+        }
     }
 }
 
@@ -134,19 +194,14 @@ impl<'g> Partition<'g> {
                 labels[node]
             )));
         }
-        let mut sizes = vec![0; n_clusters];
+        let mut clusters = vec![Cluster::default(); n_clusters];
         for (&label, &degree) in labels.iter().zip(graph.degrees()) {
-            sizes[label as usize] += usize::from(degree > 0.0);
+            clusters[label as usize].size += usize::from(degree > 0.0);
         }
-        let zeros = vec![0.0; n_clusters];
-        let (associations, peaks) = (zeros.clone(), zeros.clone());
         let mut partition = Self {
             graph,
             labels,
-            sizes,
-            associations,
-            volumes: zeros,
-            peaks,
+            clusters,
             floor: 0.0,
             lowest_density: 0.0,
             lowest_volume: 0.0,
@@ -179,27 +234,27 @@ impl<'g> Partition<'g> {
 
     /// Number of clusters.
     pub fn n_clusters(&self) -> usize {
-        self.sizes.len()
+        self.clusters.len()
     }
 
     /// Number of nodes of positive degree in a cluster.
     pub fn size(&self, cluster: ClusterId) -> usize {
-        self.sizes[cluster as usize]
+        self.clusters[cluster as usize].size
     }
 
     /// Association of a cluster: the weight inside it, an edge counted in both directions.
     pub fn association(&self, cluster: ClusterId) -> f64 {
-        self.associations[cluster as usize]
+        self.clusters[cluster as usize].association
     }
 
     /// Volume of a cluster: the sum of its degrees.
     pub fn volume(&self, cluster: ClusterId) -> f64 {
-        self.volumes[cluster as usize]
+        self.clusters[cluster as usize].volume
     }
 
     /// `sum_c A_c / D_c`, to be maximised.
     pub fn objective(&self) -> f64 {
-        self.associations.iter().zip(&self.volumes).map(|(&a, &d)| density(a, d)).sum()
+        self.clusters.iter().map(|cluster| cluster.density).sum()
     }
 
     /// The change of the objective if `node` moved to `cluster`.
@@ -208,16 +263,23 @@ impl<'g> Partition<'g> {
         if from == cluster {
             return 0.0;
         }
+        let (link_from, link_to) = self.links(node, cluster);
+        self.joining(node, cluster, link_to) - self.staying(node, from, link_from)
+    }
+
+    /// The weight between a node and its own cluster, and another.
+    fn links(&self, node: NodeId, other: ClusterId) -> (f64, f64) {
+        let from = self.labels[node as usize];
         let (mut link_from, mut link_to) = (0.0, 0.0);
         self.graph.for_each_neighbor(node, |neighbor, weight| {
             let label = self.labels[neighbor as usize];
             if label == from {
                 link_from += weight;
-            } else if label == cluster {
+            } else if label == other {
                 link_to += weight;
             }
         });
-        self.joining(node, cluster, link_to) - self.staying(node, from, link_from)
+        (link_from, link_to)
     }
 
     /// The move of `node` that raises the objective most, if any does; among equals the cluster with the
@@ -237,11 +299,33 @@ impl<'g> Partition<'g> {
         if !self.may_leave(node) {
             return None;
         }
-        links.gather(self.graph, &self.labels, node);
         let from = self.labels[node as usize];
-        let link_from = links.weights[from as usize];
+        let link_from = links.meet(self.graph, &self.labels, node);
         let stay = self.staying(node, from, link_from);
-        let (score, to) = self.best_cluster(node, links, (stay, from));
+        if stay >= self.most_outside(node, link_from) {
+            return None;
+        }
+        links.sum_outside();
+        let mut best = (stay, from);
+        // A score of 0 or less, where staying has more.
+        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
+        let is_hopeless = |cluster: ClusterId, link: f64| {
+            stay >= ROUNDING && 2.0 * link + own <= degree * self.clusters[cluster as usize].density
+        };
+        for &cluster in &links.adjacent {
+            let link = links.weights[cluster as usize];
+            if !is_hopeless(cluster, link) {
+                self.consider(node, cluster, link, &mut best);
+            }
+        }
+        let unlinked = self.most_unlinked(node);
+        let adjacent_decide = if best.1 == from { best.0 >= unlinked } else { best.0 > unlinked };
+        if !adjacent_decide {
+            for cluster in (0..self.n_clusters() as ClusterId).filter(|&cluster| cluster != from) {
+                self.consider(node, cluster, links.weights[cluster as usize], &mut best);
+            }
+        }
+        let (score, to) = best;
         let link_to = links.weights[to as usize];
         (to != from).then_some(Move { node, from, to, gain: score - stay, link_from, link_to })
     }
@@ -251,59 +335,45 @@ impl<'g> Partition<'g> {
         if !self.may_leave(node) {
             return None;
         }
-        links.gather(self.graph, &self.labels, node);
         let from = self.labels[node as usize];
+        let link_from = links.meet(self.graph, &self.labels, node);
+        links.sum_outside();
         let mut best = (f64::NEG_INFINITY, from);
         for &cluster in &links.adjacent {
-            self.consider(node, links, from, cluster, &mut best);
+            self.consider(node, cluster, links.weights[cluster as usize], &mut best);
         }
         let (score, to) = best;
-        let (link_from, link_to) = (links.weights[from as usize], links.weights[to as usize]);
         let gain = score - self.staying(node, from, link_from);
+        let link_to = links.weights[to as usize];
         (to != from).then_some(Move { node, from, to, gain, link_from, link_to })
     }
 
     /// Whether the cluster of `node` can do without it.
     #[inline]
     fn may_leave(&self, node: NodeId) -> bool {
-        let (from, degree) = (self.labels[node as usize] as usize, self.graph.degree(node));
-        self.sizes[from] > 1
-            && degree > 0.0
-            && (self.floor == 0.0 || self.volumes[from] - degree >= self.floor)
+        let (from, degree) = (&self.clusters[self.labels[node as usize] as usize], self.graph.degree(node));
+        from.size > 1 && degree > 0.0 && (self.floor == 0.0 || from.volume - degree >= self.floor)
     }
 
-    /// The cluster where the gathered node scores most, `best` being its own.
+    /// Keeps the better of a cluster and the best so far: the lower number among equals, the node's own before all.
     #[inline]
-    fn best_cluster(&self, node: NodeId, links: &Links, mut best: (f64, ClusterId)) -> (f64, ClusterId) {
-        let from = best.1;
-        for &cluster in &links.adjacent {
-            self.consider(node, links, from, cluster, &mut best);
+    fn consider(&self, node: NodeId, cluster: ClusterId, link: f64, best: &mut (f64, ClusterId)) {
+        let score = self.joining(node, cluster, link);
+        let is_own = best.1 == self.labels[node as usize];
+        if score > best.0 || (score == best.0 && !is_own && cluster < best.1) {
+            *best = (score, cluster);
         }
-        let unlinked = self.most_unlinked(node);
-        let adjacent_decide = if best.1 == from { best.0 >= unlinked } else { best.0 > unlinked };
-        if !adjacent_decide {
-            for cluster in 0..self.n_clusters() as ClusterId {
-                self.consider(node, links, from, cluster, &mut best);
-            }
-        }
-        best
     }
 
+    /// No other cluster scores more than this for a node with weight `inside` to its own: it would do so if all other
+    /// neighbours were in it, and it were the least dense and the smallest.
     #[inline]
-    fn consider(
-        &self,
-        node: NodeId,
-        links: &Links,
-        from: ClusterId,
-        cluster: ClusterId,
-        best: &mut (f64, ClusterId),
-    ) {
-        if cluster != from {
-            let score = self.joining(node, cluster, links.weights[cluster as usize]);
-            if score > best.0 || (score == best.0 && best.1 != from && cluster < best.1) {
-                *best = (score, cluster);
-            }
-        }
+    fn most_outside(&self, node: NodeId, inside: f64) -> f64 {
+        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
+        // Sums of millions of weights are not exact.
+        let outside = degree - own - inside + 1e-9 * degree;
+        let excess = 2.0 * outside + own - degree * self.lowest_density;
+        excess.max(0.0) / (self.lowest_volume + degree) + ROUNDING
     }
 
     /// A cluster without a link to the node scores no more than this.
@@ -319,22 +389,28 @@ impl<'g> Partition<'g> {
 
     /// The move of `node` to `cluster`, whatever it gains; `None` when the node is isolated, alone in its
     /// cluster, bound to it by the floor, or there already.
-    pub fn move_to(&self, node: NodeId, cluster: ClusterId, links: &mut Links) -> Option<Move> {
+    pub fn move_to(&self, node: NodeId, cluster: ClusterId) -> Option<Move> {
         let from = self.labels[node as usize];
         if from == cluster || !self.may_leave(node) {
             return None;
         }
-        links.gather(self.graph, &self.labels, node);
-        let (link_from, link_to) = (links.weights[from as usize], links.weights[cluster as usize]);
+        let (link_from, link_to) = self.links(node, cluster);
         let gain = self.joining(node, cluster, link_to) - self.staying(node, from, link_from);
         Some(Move { node, from, to: cluster, gain, link_from, link_to })
     }
 
+    /// A move as it is now, made earlier, whose node and neighbours have not moved since; `None` when it is no longer
+    /// allowed.
+    pub(crate) fn renewed(&self, step: Move) -> Option<Move> {
+        let stay = || self.staying(step.node, step.from, step.link_from);
+        self.may_leave(step.node)
+            .then(|| Move { gain: self.joining(step.node, step.to, step.link_to) - stay(), ..step })
+    }
+
     /// Takes a move back that was the last to be applied, or whose successors have been taken back.
-    pub(crate) fn take_back(&mut self, step: &Move, links: &mut Links) {
-        links.gather(self.graph, &self.labels, step.node);
+    pub(crate) fn take_back(&mut self, step: &Move) {
         let (from, to) = (step.to, step.from);
-        let (link_from, link_to) = (links.weights[from as usize], links.weights[to as usize]);
+        let (link_from, link_to) = self.links(step.node, to);
         self.apply(Move { node: step.node, from, to, gain: -step.gain, link_from, link_to });
     }
 
@@ -346,70 +422,83 @@ impl<'g> Partition<'g> {
     pub fn apply(&mut self, Move { node, from, to, link_from, link_to, .. }: Move) {
         assert_eq!(self.labels[node as usize], from, "the move was made for another state of the partition");
         let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
-        let (source, target) = (from as usize, to as usize);
-        self.associations[source] -= 2.0 * link_from + own;
-        self.associations[target] += 2.0 * link_to + own;
-        self.volumes[source] -= degree;
-        self.volumes[target] += degree;
-        self.peaks[target] = self.peaks[target].max(self.volumes[target]);
-        self.sizes[source] -= 1;
-        self.sizes[target] += 1;
+        let source = &mut self.clusters[from as usize];
+        source.set(source.association - (2.0 * link_from + own), source.volume - degree);
+        source.size -= 1;
+        let has_lost_digits = source.volume < LOST_DIGITS * source.peak;
+        let target = &mut self.clusters[to as usize];
+        target.set(target.association + (2.0 * link_to + own), target.volume + degree);
+        target.size += 1;
         self.labels[node as usize] = to;
-        if self.volumes[source] < LOST_DIGITS * self.peaks[source] {
+        if has_lost_digits {
             self.refresh();
         } else if self.n_until_lowest == 0 {
             self.find_lowest();
         } else {
             self.n_until_lowest -= 1;
-            for cluster in [source, target] {
-                let density = density(self.associations[cluster], self.volumes[cluster]);
+            for cluster in [from, to] {
+                let Cluster { density, volume, .. } = self.clusters[cluster as usize];
                 self.lowest_density = self.lowest_density.min(density);
-                self.lowest_volume = self.lowest_volume.min(self.volumes[cluster]);
+                self.lowest_volume = self.lowest_volume.min(volume);
             }
         }
     }
 
     fn find_lowest(&mut self) {
-        let lowest = |low: f64, value: f64| low.min(value);
-        let densities = self.associations.iter().zip(&self.volumes).map(|(&a, &d)| density(a, d));
-        self.lowest_density = densities.fold(f64::INFINITY, lowest);
-        self.lowest_volume = self.volumes.iter().copied().fold(f64::INFINITY, lowest);
+        let lowest = |of: fn(&Cluster) -> f64| self.clusters.iter().map(of).fold(f64::INFINITY, f64::min);
+        (self.lowest_density, self.lowest_volume) =
+            (lowest(|cluster| cluster.density), lowest(|cluster| cluster.volume));
         self.n_until_lowest = self.n_clusters();
     }
 
     /// Recomputes associations and volumes from the graph, so that rounding does not build up. Tells how much
     /// the density of a cluster changed by that, at most.
     pub fn refresh(&mut self) -> f64 {
-        let mut associations = vec![Sum::default(); self.n_clusters()];
-        let mut volumes = vec![Sum::default(); self.n_clusters()];
-        for node in 0..self.graph.n_nodes() as NodeId {
-            let label = self.labels[node as usize];
-            let mut inside = self.graph.self_loop(node);
-            self.graph.for_each_neighbor(node, |neighbor, weight| {
-                if self.labels[neighbor as usize] == label {
-                    inside += weight;
+        let n_nodes = self.graph.n_nodes();
+        // So many that the sums of all pieces take less than the labels do.
+        let n_per_piece = NODES_PER_SUM.max(8 * self.n_clusters());
+        let sums = if n_nodes <= n_per_piece {
+            self.sums(0..n_nodes)
+        } else {
+            let starts: Vec<usize> = (0..n_nodes).step_by(n_per_piece).collect();
+            let piece = |&start: &usize| self.sums(start..n_nodes.min(start + n_per_piece));
+            let pieces: Vec<Vec<ClusterSums>> = starts.par_iter().map(piece).collect();
+            let mut all = vec![ClusterSums::default(); self.n_clusters()];
+            for piece in &pieces {
+                for (sums, more) in all.iter_mut().zip(piece) {
+                    sums.association.add(more.association.total());
+                    sums.volume.add(more.volume.total());
                 }
-            });
-            associations[label as usize].add(inside);
-            volumes[label as usize].add(self.graph.degree(node));
-        }
+            }
+            all
+        };
         let mut largest_change: f64 = 0.0;
-        for cluster in 0..self.n_clusters() {
-            let before = density(self.associations[cluster], self.volumes[cluster]);
-            self.associations[cluster] = associations[cluster].total();
-            self.volumes[cluster] = volumes[cluster].total();
-            self.peaks[cluster] = self.volumes[cluster];
-            let after = density(self.associations[cluster], self.volumes[cluster]);
-            largest_change = largest_change.max((after - before).abs());
+        for (cluster, sums) in self.clusters.iter_mut().zip(sums) {
+            let before = cluster.density;
+            cluster.set_afresh(sums.association.total(), sums.volume.total());
+            largest_change = largest_change.max((cluster.density - before).abs());
         }
         self.find_lowest();
         largest_change
     }
 
+    /// What some nodes add to their clusters.
+    fn sums(&self, nodes: Range<usize>) -> Vec<ClusterSums> {
+        let mut sums = vec![ClusterSums::default(); self.n_clusters()];
+        let mut links = Links::new(0);
+        for node in nodes.start as NodeId..nodes.end as NodeId {
+            let label = self.labels[node as usize];
+            let inside = self.graph.self_loop(node) + links.meet(self.graph, &self.labels, node);
+            sums[label as usize].association.add(inside);
+            sums[label as usize].volume.add(self.graph.degree(node));
+        }
+        sums
+    }
+
     /// Gives `nodes` the clusters in `labels`. They are all the nodes of some clusters, before and after: only the sums
     /// of these are computed afresh. Calls `met` for every neighbour.
     pub(crate) fn relabel(&mut self, nodes: &[NodeId], labels: &[ClusterId], mut met: impl FnMut(NodeId)) {
-        let mut sums: Vec<Option<(Sum, Sum, usize)>> = vec![None; self.n_clusters()];
+        let mut sums: Vec<Option<(ClusterSums, usize)>> = vec![None; self.n_clusters()];
         for &node in nodes {
             self.labels[node as usize] = labels[node as usize];
         }
@@ -423,17 +512,15 @@ impl<'g> Partition<'g> {
                 }
             });
             let degree = self.graph.degree(node);
-            let (association, volume, size) = sums[label as usize].get_or_insert_default();
-            association.add(inside);
-            volume.add(degree);
+            let (sums, size) = sums[label as usize].get_or_insert_default();
+            sums.association.add(inside);
+            sums.volume.add(degree);
             *size += usize::from(degree > 0.0);
         }
-        for (cluster, sums) in sums.into_iter().enumerate() {
-            if let Some((association, volume, size)) = sums {
-                self.associations[cluster] = association.total();
-                self.volumes[cluster] = volume.total();
-                self.peaks[cluster] = self.volumes[cluster];
-                self.sizes[cluster] = size;
+        for (cluster, sums) in self.clusters.iter_mut().zip(sums) {
+            if let Some((sums, size)) = sums {
+                cluster.set_afresh(sums.association.total(), sums.volume.total());
+                cluster.size = size;
             }
         }
         self.find_lowest();
@@ -442,13 +529,13 @@ impl<'g> Partition<'g> {
     /// `L(k)` of the paper for the node's own cluster (eq. FCD-c1-final), self-loops included.
     #[inline]
     fn staying(&self, node: NodeId, cluster: ClusterId, link: f64) -> f64 {
-        let (association, volume) = (self.associations[cluster as usize], self.volumes[cluster as usize]);
-        let rest = volume - self.graph.degree(node);
-        if rest < LOST_DIGITS * volume {
-            return density(association, volume) - self.density_without(node, cluster);
+        let of = &self.clusters[cluster as usize];
+        let rest = of.volume - self.graph.degree(node);
+        if rest < LOST_DIGITS * of.volume {
+            return of.density - self.density_without(node, cluster);
         }
-        let without = association - (2.0 * link + self.graph.self_loop(node));
-        density(association, volume) - density(without, rest)
+        let without = of.association - (2.0 * link + self.graph.self_loop(node));
+        of.density - density(without, rest)
     }
 
     /// Density of a cluster without a node that is nearly all of it, where subtracting would leave no digits.
@@ -474,10 +561,20 @@ impl<'g> Partition<'g> {
     /// `L(k)` of the paper for any other cluster (eq. FCD-c2-final), self-loops included.
     #[inline]
     fn joining(&self, node: NodeId, cluster: ClusterId, link: f64) -> f64 {
-        let (association, volume) = (self.associations[cluster as usize], self.volumes[cluster as usize]);
-        let with = association + (2.0 * link + self.graph.self_loop(node));
-        density(with, volume + self.graph.degree(node)) - density(association, volume)
+        let of = &self.clusters[cluster as usize];
+        let with = of.association + (2.0 * link + self.graph.self_loop(node));
+        density(with, of.volume + self.graph.degree(node)) - of.density
     }
+}
+
+/// Nodes whose sums are made by one thread at a time.
+const NODES_PER_SUM: usize = 1 << 17;
+
+/// Association and volume of a cluster, as they are added up.
+#[derive(Clone, Copy, Debug, Default)]
+struct ClusterSums {
+    association: Sum,
+    volume: Sum,
 }
 
 /// A node that may move, by what that gains, the lowest first among equals.

@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use crate::metrics::{Label, UNLABELLED};
-use crate::partition::{Candidate, ClusterId, Links, Partition};
+use crate::partition::{Candidate, ClusterId, Partition};
 
 /// A complete start from given labels: exactly `n_clusters` clusters, each with a node of positive degree.
 ///
@@ -98,15 +98,14 @@ fn fill_empty(graph: &Graph<'_>, labels: Vec<ClusterId>, n_clusters: usize) -> R
     let empty: Vec<ClusterId> =
         (0..n_clusters as ClusterId).filter(|&cluster| partition.size(cluster) == 0).collect();
     let Some(&any_empty) = empty.first() else { return Ok(partition.into_labels()) };
-    let mut links = Links::new(n_clusters);
     // All empty clusters are alike, so a gain is one for any of them, until its node's cluster changes.
     let mut candidates: BinaryHeap<Candidate> = (0..graph.n_nodes() as NodeId)
-        .filter_map(|node| partition.move_to(node, any_empty, &mut links))
+        .filter_map(|node| partition.move_to(node, any_empty))
         .map(|step| Candidate { gain: step.gain(), node: step.node() })
         .collect();
     for cluster in empty {
         while let Some(filed) = candidates.pop() {
-            let Some(step) = partition.move_to(filed.node, cluster, &mut links) else { continue };
+            let Some(step) = partition.move_to(filed.node, cluster) else { continue };
             let current = Candidate { gain: step.gain(), node: filed.node };
             if candidates.peek().is_none_or(|next| current >= *next) {
                 partition.apply(step);

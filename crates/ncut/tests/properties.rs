@@ -45,9 +45,8 @@ proptest! {
     fn tracked_sums_equal_fresh_sums((sketch, labels, k) in labelled(12), steps in prop::collection::vec((any::<u32>(), any::<u32>()), 0..60)) {
         let graph = sketch.graph();
         let mut partition = Partition::new(&graph, labels, k).unwrap();
-        let mut links = Links::new(k);
         for (node, to) in steps {
-            if let Some(step) = partition.move_to(node % sketch.n_nodes as u32, to % k as u32, &mut links) {
+            if let Some(step) = partition.move_to(node % sketch.n_nodes as u32, to % k as u32) {
                 partition.apply(step);
             }
         }

@@ -83,7 +83,7 @@ impl Round {
             });
         }
         for step in steps.drain(n_best..).rev() {
-            partition.take_back(&step, links);
+            partition.take_back(&step);
         }
         best_gain
     }

@@ -8,7 +8,8 @@ use crate::partition::{Links, Partition};
 use crate::progress::{Observer, Progress, Stage, StopReason};
 
 pub(crate) use chains::chains;
-pub(crate) use settle::{Proof, settle, settle_awake};
+pub use settle::settle;
+pub(crate) use settle::{Proof, settle_all, settle_awake};
 
 /// Nodes between two calls of the observer.
 const NODES_PER_REPORT: usize = 4096;

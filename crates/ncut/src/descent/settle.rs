@@ -1,8 +1,11 @@
-//! Descent that visits only where something changed.
+//! Descent that visits only where something changed, on all threads.
 
+use std::ops::ControlFlow;
+
+use crate::blocks::Blocks;
 use crate::graph::NodeId;
-use crate::partition::{Links, Partition};
-use crate::progress::{Progress, Stage, StopReason, Watch};
+use crate::partition::{Links, Move, Partition};
+use crate::progress::{Observer, Progress, SharedObserver, Stage, StopReason, Watch};
 
 use super::{Descent, NODES_PER_REPORT, StoppingRule};
 
@@ -18,9 +21,27 @@ pub(crate) enum Proof {
     None,
 }
 
-/// As [`descend`](super::descend), but after the first sweep only nodes next to a change are visited. Moves gain
-/// more than [`LEAST_GAIN`]. The sums are not computed afresh at the end.
-pub(crate) fn settle(
+/// As [`descend`](super::descend), on all threads, and after the first sweep only nodes next to a change are visited,
+/// until a last sweep over all of them finds no move. What comes out does not depend on the number of threads.
+///
+/// ```
+/// use ncut::descent::{StoppingRule, settle};
+/// use ncut::{Graph, Partition, unobserved};
+/// let path = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
+/// let mut partition = Partition::new(&path, vec![0, 1, 1, 1], 2)?;
+/// settle(&mut partition, &StoppingRule::default(), &mut unobserved);
+/// assert_eq!(partition.labels(), [0, 0, 1, 1]);
+/// # Ok::<(), ncut::Error>(())
+/// ```
+pub fn settle(partition: &mut Partition<'_>, rule: &StoppingRule, observe: Observer<'_>) -> Descent {
+    let mut links = Links::new(partition.n_clusters());
+    let settled = settle_all(partition, rule, Proof::Full, &mut links, &SharedObserver::new(observe));
+    partition.refresh();
+    settled
+}
+
+/// As [`settle`], but moves gain more than [`LEAST_GAIN`], and the sums are not computed afresh at the end.
+pub(crate) fn settle_all(
     partition: &mut Partition<'_>,
     rule: &StoppingRule,
     proof: Proof,
@@ -31,7 +52,7 @@ pub(crate) fn settle(
     settle_awake(partition, awake, rule, proof, links, watch)
 }
 
-/// As [`settle`], but only the nodes that are `awake` are visited in the first sweep.
+/// As [`settle_all`], but only the nodes that are `awake` are visited in the first sweep.
 pub(crate) fn settle_awake(
     partition: &mut Partition<'_>,
     mut awake: Vec<bool>,
@@ -40,33 +61,24 @@ pub(crate) fn settle_awake(
     links: &mut Links,
     watch: &dyn Watch,
 ) -> Descent {
-    let graph = partition.graph();
-    let n_nodes = graph.n_nodes();
+    let n_nodes = partition.graph().n_nodes();
     let mut progress = Progress::new(Stage::Descent, n_nodes as u64);
     progress.objective = Some(partition.objective());
     let mut is_full = awake.iter().all(|&awake| awake);
-    let stop_reason = 'sweeps: loop {
+    let blocks = Blocks::of(n_nodes);
+    let stop_reason = loop {
         if progress.sweeps >= rule.max_sweeps {
             break StopReason::SweepLimit;
         }
         let (moves_before, before) = (progress.moves, partition.objective());
         progress.sweeps += 1;
-        for node in 0..n_nodes {
-            if node.is_multiple_of(NODES_PER_REPORT) {
-                progress.done = node as u64;
-                if watch.report(&progress).is_break() {
-                    break 'sweeps StopReason::Cancelled;
-                }
-            }
-            if !std::mem::take(&mut awake[node]) {
-                continue;
-            }
-            let step = partition.best_move(node as NodeId, links);
-            if let Some(step) = step.filter(|step| step.gain() > LEAST_GAIN) {
-                partition.apply(step);
-                progress.moves += 1;
-                graph.for_each_neighbor(node as NodeId, |neighbor, _| awake[neighbor as usize] = true);
-            }
+        let mut sweep = Sweep { partition, awake: &mut awake, links, progress: &mut progress };
+        let swept = match &blocks {
+            None => sweep.one_by_one(watch),
+            Some(blocks) => sweep.by_blocks(blocks, watch),
+        };
+        if swept.is_break() {
+            break StopReason::Cancelled;
         }
         let after = partition.objective();
         progress.objective = Some(after);
@@ -82,4 +94,63 @@ pub(crate) fn settle_awake(
         }
     };
     Descent { sweeps: progress.sweeps, moves: progress.moves, stop_reason }
+}
+
+/// One visit to every node that is awake.
+struct Sweep<'s, 'g> {
+    partition: &'s mut Partition<'g>,
+    awake: &'s mut [bool],
+    links: &'s mut Links,
+    progress: &'s mut Progress,
+}
+
+impl Sweep<'_, '_> {
+    fn one_by_one(&mut self, watch: &dyn Watch) -> ControlFlow<()> {
+        for node in 0..self.awake.len() {
+            if node.is_multiple_of(NODES_PER_REPORT) {
+                self.progress.done = node as u64;
+                watch.report(self.progress)?;
+            }
+            if std::mem::take(&mut self.awake[node]) {
+                self.visit(node as NodeId);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn visit(&mut self, node: NodeId) {
+        if let Some(step) = self.partition.best_move(node, self.links) {
+            self.carry_out(step);
+        }
+    }
+
+    fn carry_out(&mut self, step: Move) {
+        if step.gain() > LEAST_GAIN {
+            self.partition.apply(step);
+            self.progress.moves += 1;
+            let graph = self.partition.graph();
+            graph.for_each_neighbor(step.node(), |neighbor, _| self.awake[neighbor as usize] = true);
+        }
+    }
+
+    /// The nodes of a block are asked side by side, all in the same state of the partition; then their moves are carried
+    /// out in order, each with the gain it has by then.
+    fn by_blocks(&mut self, blocks: &Blocks<Links>, watch: &dyn Watch) -> ControlFlow<()> {
+        for block in blocks.ranges() {
+            self.progress.done = block.start as u64;
+            watch.report(self.progress)?;
+            let partition = &*self.partition;
+            let links = || Links::new(partition.n_clusters());
+            let asked = blocks.ask(block, self.awake, links, |node, links| partition.best_move(node, links));
+            for step in asked {
+                // Awake again: a neighbour has moved since it was asked.
+                if std::mem::take(&mut self.awake[step.node() as usize]) {
+                    self.visit(step.node());
+                } else if let Some(step) = self.partition.renewed(step) {
+                    self.carry_out(step);
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use super::triangle::{RowSums, Stored, Summation, Triangle};
-use super::{Graph, NodeId, Weights};
+use super::triangle::{Stored, Summation, Triangle};
+use super::{Graph, NodeId, RowSums, Weights};
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Progress, Stage, unobserved};
 

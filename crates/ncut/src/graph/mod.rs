@@ -4,6 +4,7 @@ mod build;
 mod csr;
 mod symmetry;
 mod components;
+mod row_sums;
 mod triangle;
 mod contract;
 mod parts;
@@ -18,6 +19,7 @@ pub use contract::LEFT_OUT;
 pub(crate) use contract::Members;
 use contract::Rows;
 pub(crate) use parts::Parts;
+pub(crate) use row_sums::RowSums;
 pub(crate) use triangle::Triangle;
 
 /// Number of a node, from 0.

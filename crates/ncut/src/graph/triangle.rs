@@ -5,14 +5,13 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
+use super::row_sums::RowSums;
 use super::{Members, NodeId};
 
 /// Entries that one thread sums up at a time, and how many times that before the observer is asked: what is
 /// summed up has to wait until it can be put in its place.
 const ENTRIES_PER_CHUNK: usize = 1 << 15;
 const CHUNKS_PER_REPORT: usize = 16;
-/// Up to so many groups every group has a place of its own for its sum.
-const MOST_DENSE: usize = 1 << 15;
 /// Entries from which on room is made for all at once.
 const LEAST_RESERVED: usize = 1 << 20;
 /// Rows are brought together in this many turns at most, and this many entries at least.
@@ -277,67 +276,5 @@ impl Triangle<f64> {
             grouped.append(first..next, &summation, report)?;
         }
         ControlFlow::Continue(grouped)
-    }
-}
-
-/// The sums of one row: a table of groups by hash, or by number where there are few.
-pub(super) struct RowSums {
-    n_groups: usize,
-    groups: Vec<u32>,
-    /// 0 in places that are free.
-    sums: Vec<f64>,
-    /// The groups that have a sum, each followed by its place.
-    taken: Vec<u64>,
-    /// Bits of a place.
-    bits: u32,
-}
-
-impl RowSums {
-    fn new(n_groups: usize) -> Self {
-        let sums = if n_groups <= MOST_DENSE { vec![0.0; n_groups] } else { Vec::new() };
-        Self { n_groups, groups: Vec::new(), sums, taken: Vec::new(), bits: 0 }
-    }
-
-    /// Makes room for a row of at most so many sums; none has been added yet.
-    pub(super) fn expect(&mut self, n_entries: impl FnOnce() -> usize) {
-        if self.n_groups > MOST_DENSE {
-            let n_places = 2 * n_entries().min(self.n_groups);
-            self.bits = n_places.max(16).next_power_of_two().ilog2();
-            if self.sums.len() < 1 << self.bits {
-                self.groups = vec![0; 1 << self.bits];
-                self.sums = vec![0.0; 1 << self.bits];
-            }
-        }
-    }
-
-    #[inline]
-    pub(super) fn add(&mut self, group: u32, weight: f64) {
-        let taken = |place: usize| u64::from(group) << 32 | place as u64;
-        if self.n_groups <= MOST_DENSE {
-            let sum = &mut self.sums[group as usize];
-            if *sum == 0.0 {
-                self.taken.push(taken(group as usize));
-            }
-            *sum += weight;
-            return;
-        }
-        let mut place = (group.wrapping_mul(0x9e37_79b1) >> (32 - self.bits)) as usize;
-        while self.sums[place] != 0.0 && self.groups[place] != group {
-            place = (place + 1) & ((1 << self.bits) - 1);
-        }
-        if self.sums[place] == 0.0 {
-            self.groups[place] = group;
-            self.taken.push(taken(place));
-        }
-        self.sums[place] += weight;
-    }
-
-    /// Takes the sums out, groups ascending.
-    fn drain_ascending(&mut self, mut take: impl FnMut(u32, f64)) {
-        self.taken.sort_unstable();
-        for taken in self.taken.drain(..) {
-            let (group, place) = ((taken >> 32) as u32, taken as u32 as usize);
-            take(group, std::mem::take(&mut self.sums[place]));
-        }
     }
 }

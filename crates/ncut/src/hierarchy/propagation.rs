@@ -4,7 +4,8 @@
 //! is picked back. Here every node joins the cluster it is most linked to, again and again, as long as that cluster
 //! has room; the votes of all its neighbours tell what a single edge does not.
 
-use crate::graph::{Graph, NodeId};
+use crate::blocks::Blocks;
+use crate::graph::{Graph, NodeId, RowSums};
 use crate::partition::ClusterId;
 use crate::progress::{Progress, Stage, Watch};
 use crate::random::mixed;
@@ -31,62 +32,137 @@ impl Propagation<'_> {
     /// Clusters of `graph`; `None` when the observer said stop.
     pub(crate) fn run(&self, graph: &Graph<'_>, watch: &dyn Watch) -> Option<Groups> {
         let n_nodes = graph.n_nodes();
-        let mut labels: Vec<ClusterId> = (0..n_nodes as ClusterId).collect();
-        let mut volumes: Vec<f64> = graph.degrees().to_vec();
-        let mut links = vec![0.0; n_nodes];
-        let mut adjacent: Vec<ClusterId> = Vec::new();
+        let mut spreading = Spreading {
+            propagation: self,
+            graph,
+            labels: (0..n_nodes as ClusterId).collect(),
+            volumes: graph.degrees().to_vec(),
+            sweep: 0,
+        };
         let mut awake = vec![true; n_nodes];
+        let blocks = Blocks::of(n_nodes);
+        let mut votes = RowSums::new(n_nodes);
         let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
         for sweep in 0..self.max_sweeps {
-            let mut n_moves = 0;
-            for node in 0..n_nodes {
-                if node.is_multiple_of(NODES_PER_REPORT) {
-                    progress.done = node as u64;
-                    if watch.report(&progress).is_break() {
-                        return None;
-                    }
-                }
-                if !std::mem::take(&mut awake[node]) {
-                    continue;
-                }
-                let (own, degree) = (labels[node], graph.degree(node as NodeId));
-                graph.for_each_neighbor(node as NodeId, |neighbor, weight| {
-                    if self.within.is_some_and(|within| within[node] != within[neighbor as usize]) {
-                        return;
-                    }
-                    let label = labels[neighbor as usize];
-                    if links[label as usize] == 0.0 {
-                        adjacent.push(label);
-                    }
-                    links[label as usize] += weight;
-                });
-                let salt = mixed(self.seed ^ (node as u64) << 8 ^ sweep as u64);
-                let tie = |label: ClusterId| mixed(salt ^ u64::from(label));
-                // Staying wins against equals; among others a hash decides.
-                let mut best = (links[own as usize], own);
-                for &label in &adjacent {
-                    let link = links[label as usize];
-                    let is_better =
-                        link > best.0 || (link == best.0 && best.1 != own && tie(label) < tie(best.1));
-                    if label != own && is_better && volumes[label as usize] + degree <= self.largest {
-                        best = (link, label);
-                    }
-                }
-                for label in adjacent.drain(..) {
-                    links[label as usize] = 0.0;
-                }
-                if best.1 != own {
-                    volumes[own as usize] -= degree;
-                    volumes[best.1 as usize] += degree;
-                    labels[node] = best.1;
-                    n_moves += 1;
-                    graph.for_each_neighbor(node as NodeId, |neighbor, _| awake[neighbor as usize] = true);
-                }
-            }
+            spreading.sweep = sweep;
+            let n_moves = match &blocks {
+                None => spreading.one_by_one(&mut awake, &mut votes, &mut progress, watch)?,
+                Some(blocks) => spreading.by_blocks(blocks, &mut awake, &mut votes, &mut progress, watch)?,
+            };
             if n_moves < n_nodes / SETTLED {
                 break;
             }
         }
-        Some(Groups::numbered(labels))
+        Some(Groups::numbered(spreading.labels))
+    }
+}
+
+/// Labels on their way.
+struct Spreading<'p> {
+    propagation: &'p Propagation<'p>,
+    graph: &'p Graph<'p>,
+    labels: Vec<ClusterId>,
+    volumes: Vec<f64>,
+    sweep: usize,
+}
+
+impl Spreading<'_> {
+    /// One visit to every node that is awake; tells how many moved, `None` when the observer said stop.
+    fn one_by_one(
+        &mut self,
+        awake: &mut [bool],
+        votes: &mut RowSums,
+        progress: &mut Progress,
+        watch: &dyn Watch,
+    ) -> Option<usize> {
+        let mut n_moves = 0;
+        for node in 0..awake.len() {
+            if node.is_multiple_of(NODES_PER_REPORT) {
+                progress.done = node as u64;
+                if watch.report(progress).is_break() {
+                    return None;
+                }
+            }
+            if std::mem::take(&mut awake[node])
+                && let Some(label) = self.choice(node as NodeId, votes)
+            {
+                self.join(node as NodeId, label, awake);
+                n_moves += 1;
+            }
+        }
+        Some(n_moves)
+    }
+
+    /// As [`one_by_one`](Self::one_by_one): the nodes of a block choose side by side, and join in order.
+    fn by_blocks(
+        &mut self,
+        blocks: &Blocks<RowSums>,
+        awake: &mut [bool],
+        votes: &mut RowSums,
+        progress: &mut Progress,
+        watch: &dyn Watch,
+    ) -> Option<usize> {
+        let (mut n_moves, n_nodes) = (0, awake.len());
+        for block in blocks.ranges() {
+            progress.done = block.start as u64;
+            if watch.report(progress).is_break() {
+                return None;
+            }
+            let choice = |node, votes: &mut RowSums| Some((node, self.choice(node, votes)?));
+            let chosen = blocks.ask(block, awake, || RowSums::new(n_nodes), choice);
+            for (node, label) in chosen {
+                // Awake again: a neighbour has joined another cluster since.
+                let is_stale = std::mem::take(&mut awake[node as usize]);
+                let label = if is_stale { self.choice(node, votes) } else { Some(label) };
+                if let Some(label) = label.filter(|&label| self.has_room(label, node)) {
+                    self.join(node, label, awake);
+                    n_moves += 1;
+                }
+            }
+        }
+        Some(n_moves)
+    }
+
+    /// The cluster that a node is most linked to, if that is another one. Staying wins against equals; among others a
+    /// hash decides.
+    fn choice(&self, node: NodeId, votes: &mut RowSums) -> Option<ClusterId> {
+        let Propagation { within, seed, .. } = *self.propagation;
+        let own = self.labels[node as usize];
+        let mut own_link = 0.0;
+        votes.expect(|| self.graph.entries(node).len());
+        self.graph.for_each_neighbor(node, |neighbor, weight| {
+            if within.is_some_and(|within| within[node as usize] != within[neighbor as usize]) {
+                return;
+            }
+            let label = self.labels[neighbor as usize];
+            if label == own {
+                own_link += weight;
+            } else {
+                votes.add(label, weight);
+            }
+        });
+        let salt = mixed(seed ^ u64::from(node) << 8 ^ self.sweep as u64);
+        let tie = |label: ClusterId| mixed(salt ^ u64::from(label));
+        let mut best = (own_link, own);
+        votes.for_each(|label, link| {
+            let is_better = link > best.0 || (link == best.0 && best.1 != own && tie(label) < tie(best.1));
+            if is_better && self.has_room(label, node) {
+                best = (link, label);
+            }
+        });
+        votes.clear();
+        (best.1 != own).then_some(best.1)
+    }
+
+    fn has_room(&self, label: ClusterId, node: NodeId) -> bool {
+        self.volumes[label as usize] + self.graph.degree(node) <= self.propagation.largest
+    }
+
+    fn join(&mut self, node: NodeId, label: ClusterId, awake: &mut [bool]) {
+        let degree = self.graph.degree(node);
+        let own = std::mem::replace(&mut self.labels[node as usize], label);
+        self.volumes[own as usize] -= degree;
+        self.volumes[label as usize] += degree;
+        self.graph.for_each_neighbor(node, |neighbor, _| awake[neighbor as usize] = true);
     }
 }

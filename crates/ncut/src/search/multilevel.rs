@@ -17,6 +17,8 @@ use super::task::{Solution, Task};
 pub(super) const KEPT_SHARE: f64 = 0.6;
 /// What the levels that are kept beside a large graph take, all together, as a share of its entries.
 const HELD_SHARE: f64 = 0.4;
+/// A level that was not kept is made anew for refinement when it has this many times the nodes of the last refined.
+const MADE_ANEW: usize = 4;
 /// Clusters are split on a level with at least this many nodes a cluster.
 const NODES_PER_CLUSTER: usize = 12;
 /// On a level with more nodes a cluster splits cost as much as on the graph itself.
@@ -143,12 +145,18 @@ fn carried_down(
 ) -> Result<Vec<ClusterId>> {
     let mut is_complete = n_given == task.n_clusters;
     let mut splits_left = task.coarse_split_rounds;
+    let mut n_refined = 0;
     for place in (0..=levels.len()).rev() {
         if let Some(coarser) = levels.get_mut(place) {
             if is_large(graph) {
                 coarser.graph = None;
             }
             labels = coarser.groups.of_node.iter().map(|&group| labels[group as usize]).collect();
+        }
+        let n_nodes = levels[..place].last().map_or(graph.n_nodes(), |level| level.groups.count);
+        let is_kept = place == 0 || levels[place - 1].graph.is_some();
+        if !is_kept && place > 1 && is_complete && n_nodes < MADE_ANEW * n_refined {
+            continue;
         }
         let made_anew;
         let level = match levels[..place].last().map(|level| &level.graph) {
@@ -167,6 +175,7 @@ fn carried_down(
             is_complete = true;
         }
         if place > 0 && is_complete && !task.is_stopped() {
+            n_refined = n_nodes;
             let mut found = task.improve(level, labels, Proof::None, seed)?;
             let is_coarse = is_large(graph) || level.n_nodes() <= MOST_NODES_PER_CLUSTER * task.n_clusters;
             if splits_left > 0 && is_coarse && level.n_nodes() >= NODES_PER_CLUSTER * task.n_clusters {

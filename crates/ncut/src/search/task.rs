@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::descent::{Descent, Proof, StoppingRule, chains, settle, settle_awake};
+use crate::descent::{Descent, Proof, StoppingRule, chains, settle_all, settle_awake};
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 use crate::hierarchy::Groups;
@@ -135,7 +135,7 @@ impl Task<'_> {
             return Ok(Solution::new(partition, StopReason::Cancelled, self));
         }
         let mut links = Links::new(self.n_clusters);
-        let mut settled = settle(&mut partition, &self.rule, proof, &mut links, self.watch);
+        let mut settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.watch);
         self.count(graph, &settled);
         if self.chains && self.rule.max_sweeps > 0 {
             for round in 0..MOST_CHAIN_ROUNDS {
@@ -145,7 +145,7 @@ impl Task<'_> {
                 if gained < LEAST_CHAIN_GAIN || self.is_stopped() {
                     break;
                 }
-                settled = settle(&mut partition, &self.rule, proof, &mut links, self.watch);
+                settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.watch);
                 self.count(graph, &settled);
             }
         }

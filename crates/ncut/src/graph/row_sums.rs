@@ -1,0 +1,79 @@
+//! The sums of one row of a matrix, by group.
+
+/// Up to so many groups every group has a place of its own for its sum.
+const MOST_DENSE: usize = 1 << 15;
+
+/// The sums of one row: a table of groups by hash, or by number where there are few.
+pub(crate) struct RowSums {
+    n_groups: usize,
+    groups: Vec<u32>,
+    /// 0 in places that are free.
+    sums: Vec<f64>,
+    /// The groups that have a sum, each followed by its place.
+    taken: Vec<u64>,
+    /// Bits of a place.
+    bits: u32,
+}
+
+impl RowSums {
+    pub(crate) fn new(n_groups: usize) -> Self {
+        let sums = if n_groups <= MOST_DENSE { vec![0.0; n_groups] } else { Vec::new() };
+        Self { n_groups, groups: Vec::new(), sums, taken: Vec::new(), bits: 0 }
+    }
+
+    /// Makes room for a row of at most so many sums; none has been added yet.
+    pub(crate) fn expect(&mut self, n_entries: impl FnOnce() -> usize) {
+        if self.n_groups > MOST_DENSE {
+            let n_places = 2 * n_entries().min(self.n_groups);
+            self.bits = n_places.max(16).next_power_of_two().ilog2();
+            if self.sums.len() < 1 << self.bits {
+                self.groups = vec![0; 1 << self.bits];
+                self.sums = vec![0.0; 1 << self.bits];
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn add(&mut self, group: u32, weight: f64) {
+        let taken = |place: usize| u64::from(group) << 32 | place as u64;
+        if self.n_groups <= MOST_DENSE {
+            let sum = &mut self.sums[group as usize];
+            if *sum == 0.0 {
+                self.taken.push(taken(group as usize));
+            }
+            *sum += weight;
+            return;
+        }
+        let mut place = (group.wrapping_mul(0x9e37_79b1) >> (32 - self.bits)) as usize;
+        while self.sums[place] != 0.0 && self.groups[place] != group {
+            place = (place + 1) & ((1 << self.bits) - 1);
+        }
+        if self.sums[place] == 0.0 {
+            self.groups[place] = group;
+            self.taken.push(taken(place));
+        }
+        self.sums[place] += weight;
+    }
+
+    /// Takes the sums out, groups ascending.
+    pub(crate) fn drain_ascending(&mut self, mut take: impl FnMut(u32, f64)) {
+        self.taken.sort_unstable();
+        for taken in self.taken.drain(..) {
+            let (group, place) = ((taken >> 32) as u32, taken as u32 as usize);
+            take(group, std::mem::take(&mut self.sums[place]));
+        }
+    }
+
+    /// Calls `visit(group, sum)` in the order in which groups were met first.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(u32, f64)) {
+        for &taken in &self.taken {
+            visit((taken >> 32) as u32, self.sums[taken as u32 as usize]);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for taken in self.taken.drain(..) {
+            self.sums[taken as u32 as usize] = 0.0;
+        }
+    }
+}
