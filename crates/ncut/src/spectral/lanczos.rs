@@ -14,11 +14,9 @@ use crate::random::Random;
 const WIDTH: usize = 8;
 /// The cost of making a step orthogonal to a vector, in additions of a row of the block.
 const STEP_COST: f64 = 3.0;
-/// A new filter is worth it when it takes at most this share of the work that is left.
-const CLEARLY: f64 = 1.0;
 const MOST_DEGREE: f64 = 2000.0;
 /// A filter enlarges the first vector at most so much, by powers of e: the digits of the last are what remains.
-const MOST_GROWTH: f64 = 14.0;
+const MOST_GROWTH: f64 = 15.0;
 /// Wanted values that are closer to the cut than this share of its distance to 1 are the same value, ...
 const CROWDED: f64 = 1e-4;
 /// ... and the cut is made so much lower.
@@ -63,11 +61,9 @@ pub(super) fn leading_pairs(
     {
         pass += 1;
         let fixed = known.beside(&pairs.vectors);
-        let n_more = WIDTH.min(n_wanted);
-        let more = search(operator, &fixed, n_more, tolerance, seed.wrapping_add(pass), watch);
-        let is_larger = more.values[0] > pairs.values[n_wanted - 1] + same;
+        let more = search(operator, &fixed, WIDTH, tolerance, seed.wrapping_add(pass), watch);
         pairs.is_cut_short = more.is_cut_short;
-        if !is_larger {
+        if more.values[0] <= pairs.values[n_wanted - 1] + tolerance {
             break;
         }
         pairs.merge(&more);
@@ -116,7 +112,7 @@ fn search(
     let n_kept = n_kept(n_wanted);
     let mut progress = Progress::new(Stage::Spectrum, n_wanted as u64);
     let mut steps = Steps::new(fixed, operator, room(n_wanted), seed);
-    let mut filter = Filter { cut: 0.0, degree: 8 };
+    let mut filter = Filter::first();
     // Residuals are estimated; where that was too low, the estimate has to be so much smaller.
     let mut goal = tolerance;
     for _ in 0..MOST_STEPS {
@@ -134,7 +130,7 @@ fn search(
         }
         if n_done == n_wanted {
             let vectors = steps.basis.combine(steps.n_fixed, ritz.turn.subcols(0, n_kept));
-            let pairs = Pairs::of(operator, vectors, n_wanted);
+            let pairs = Pairs::of(operator, &vectors, n_wanted);
             let worst = pairs.residuals.iter().copied().fold(0.0, f64::max);
             if worst <= tolerance {
                 return pairs;
@@ -153,15 +149,15 @@ fn search(
             None => steps.restart(&ritz, n_kept),
         }
     }
-    let mut pairs = Pairs::of(operator, steps.best(n_wanted), n_wanted);
+    let mut pairs = Pairs::of(operator, &steps.best(n_wanted), n_wanted);
     pairs.is_cut_short = true;
     pairs
 }
 
 impl Pairs {
     /// The best combinations of the vectors of a block.
-    fn of(operator: &Operator, block: Block, n_wanted: usize) -> Self {
-        let image = operator.apply(&block);
+    fn of(operator: &Operator, block: &Block, n_wanted: usize) -> Self {
+        let image = operator.apply(block);
         let products = block.products(&image);
         let n = block.n_columns;
         let symmetric = Mat::from_fn(n, n, |r, c| f64::midpoint(products[(r, c)], products[(c, r)]));
@@ -265,6 +261,7 @@ impl Steps {
         ControlFlow::Continue(())
     }
 
+    /// The best combinations of the basis; none when there are numbers that are none.
     fn ritz(&self, filter: &Filter) -> Option<Ritz> {
         let n = self.count();
         let (grown, turn) = descending_eigen(&self.projected.submatrix(0, 0, n, n).to_owned())?;
@@ -341,11 +338,17 @@ struct Filter {
 }
 
 impl Filter {
+    /// The filter when nothing is known yet: positive values grow as much as they may.
+    fn first() -> Self {
+        Self { cut: 0.0, degree: (MOST_GROWTH / growth_rate(2.0)) as usize }
+    }
+
     /// A filter with which it takes less to begin anew than to go on with this one.
     fn better(&self, ritz: &Ritz, n_wanted: usize, costs: &Costs) -> Option<Self> {
         let n_kept = n_kept(n_wanted);
-        if self.degree > 1 && ritz.grown[n_wanted - 1] <= 1.0 {
-            return Some(Self { cut: (self.cut - 1.0) / 2.0, degree: self.degree });
+        if ritz.grown[n_wanted - 1] <= 1.0 {
+            // What is wanted lies below the cut. The values add up to no less than 0: never are all far below.
+            return Some(Self { cut: ((self.cut - 1.0) / 2.0).max(-0.9), degree: self.degree });
         }
         let (wanted, last) = (ritz.values[n_wanted - 1], ritz.values[n_kept - 1]);
         // A value that is repeated more often than vectors are kept leaves no room above the last of them.
@@ -358,15 +361,15 @@ impl Filter {
             let first = (degree + costs.step) * costs.n_first;
             first + costs.of_digits(all_digits, degree * rate(wanted), degree)
         };
-        let most = (MOST_GROWTH / rate(ritz.values[0])).clamp(1.0, MOST_DEGREE);
-        let degrees = std::iter::successors(Some(1.0), |degree| Some((1.2_f64 * degree).ceil()));
+        let most = (MOST_GROWTH / rate(ritz.values[0])).clamp(2.0, MOST_DEGREE);
+        let degrees = std::iter::successors(Some(2.0), |degree| Some((1.2_f64 * degree).ceil()));
         let degree =
             degrees.take_while(|&degree| degree <= most).min_by(|&a, &b| anew(a).total_cmp(&anew(b)))?;
         let (wanted, last) = (ritz.grown[n_wanted - 1], ritz.grown[n_kept - 1]);
         let digits = (ritz.residuals[n_wanted - 1] / costs.goal).max(2.0).ln().min(all_digits);
         let on =
             costs.of_digits(digits, growth_rate(2.0 * (wanted - last) / (1.0 + last)), self.degree as f64);
-        (anew(degree) < CLEARLY * on).then_some(Self { cut, degree: degree as usize })
+        (anew(degree) < on).then_some(Self { cut, degree: degree as usize })
     }
 
     fn center(&self) -> f64 {
@@ -381,19 +384,12 @@ impl Filter {
     fn inverse(&self, grown: f64) -> f64 {
         // cosh(rate / degree) - 1, with all its digits.
         let of_rate = |rate: f64| 2.0 * (rate / self.degree as f64 / 2.0).sinh().powi(2);
-        let beyond = if self.degree == 1 { grown - 1.0 } else { of_rate(growth_rate(grown - 1.0)) };
-        self.center() + self.radius() * (1.0 + beyond)
+        self.cut + self.radius() * of_rate(growth_rate(grown - 1.0))
     }
 
     /// What a residual of the filter is as one of the matrix: the slope between the cut and the value.
     fn residual_factor(&self, grown: f64) -> f64 {
-        if self.degree == 1 {
-            self.radius()
-        } else if grown > 1.0 {
-            (self.inverse(grown) - self.cut) / (grown - 1.0)
-        } else {
-            f64::INFINITY
-        }
+        if grown > 1.0 { (self.inverse(grown) - self.cut) / (grown - 1.0) } else { f64::INFINITY }
     }
 
     fn apply(
