@@ -37,64 +37,28 @@ impl Block {
 
     /// `self^T other`.
     pub(super) fn products(&self, other: &Self) -> Mat<f64> {
-        let mut total = Mat::zeros(self.n_columns, other.n_columns);
-        if self.n_columns == 0 || other.n_columns == 0 {
-            return total;
-        }
-        let pieces: Vec<Mat<f64>> = self
-            .values
-            .par_chunks(ROWS * self.n_columns)
-            .zip(other.values.par_chunks(ROWS * other.n_columns))
-            .map(|(a, b)| {
-                let mut piece = Mat::zeros(self.n_columns, other.n_columns);
-                let (a, b) = (rows_of(a, self.n_columns), rows_of(b, other.n_columns));
-                matmul(piece.as_mut(), Accum::Replace, a.transpose(), b, 1.0, Par::Seq);
-                piece
-            })
-            .collect();
-        for piece in pieces {
-            total += piece;
-        }
-        total
+        products(&self.values, self.n_columns, self.n_columns, other)
     }
 
     /// `self matrix`.
     pub(super) fn times(&self, matrix: MatRef<'_, f64>) -> Self {
         let mut product = Self::zeros(self.n_rows(), matrix.ncols());
-        self.add_product(&mut product, matrix, Accum::Replace, 1.0);
+        add_product(&mut product, &self.values, self.n_columns, matrix, Accum::Replace, 1.0);
         product
     }
 
-    /// Subtracts the part that lies in the span of `others`, which are orthonormal.
-    pub(super) fn subtract_span(&mut self, others: &Self) {
-        if others.n_columns > 0 && self.n_columns > 0 {
-            let shares = others.products(self);
-            others.add_product(self, shares.as_ref(), Accum::Add, -1.0);
-        }
-    }
-
-    fn add_product(&self, sum: &mut Self, matrix: MatRef<'_, f64>, how: Accum, factor: f64) {
-        let (own, theirs) = (self.n_columns, sum.n_columns);
-        if own == 0 || theirs == 0 {
-            return;
-        }
-        sum.values.par_chunks_mut(ROWS * theirs).zip(self.values.par_chunks(ROWS * own)).for_each(
-            |(sum, rows)| {
-                let sum = MatMut::from_row_major_slice_mut(sum, rows.len() / own, theirs);
-                matmul(sum, how, rows_of(rows, own), matrix, factor, Par::Seq);
-            },
-        );
-    }
-
-    /// Makes the columns orthonormal, keeping their span; directions that rounding has swallowed are replaced by
-    /// random ones, made orthogonal to `others` too.
-    pub(super) fn orthonormalize(&mut self, others: &Self, seed: u64) {
-        // Twice: the first pass leaves an error of the condition of the vectors times rounding.
-        for pass in 0..3 {
-            if self.whiten(seed.wrapping_add(pass)) && pass > 0 {
+    /// Makes the columns orthonormal and orthogonal to `basis`, keeping what they add to its span; directions that
+    /// rounding has swallowed are replaced by random ones.
+    pub(super) fn orthonormalize(&mut self, basis: &Basis, seed: u64) {
+        // At least twice: the first pass leaves an error of the condition of the vectors times rounding, and vectors
+        // that lie almost in the span of the basis are mostly rounding when that is subtracted.
+        const APART: f64 = 0.1;
+        let mut is_apart = false;
+        for pass in 0..5 {
+            if self.whiten(seed.wrapping_add(pass)) && is_apart {
                 return;
             }
-            self.subtract_span(others);
+            is_apart = basis.subtract_from(self).norm_max() < APART;
         }
     }
 
@@ -131,12 +95,6 @@ impl Block {
         lost.is_empty()
     }
 
-    /// The columns of a range.
-    pub(super) fn columns(&self, range: std::ops::Range<usize>) -> Self {
-        let values = self.values.chunks_exact(self.n_columns.max(1)).flat_map(|row| &row[range.clone()]);
-        Self { n_columns: range.len(), values: values.copied().collect() }
-    }
-
     /// Both side by side.
     pub(super) fn beside(&self, other: &Self) -> Self {
         if self.n_columns == 0 {
@@ -154,6 +112,101 @@ impl Block {
     }
 }
 
-fn rows_of(values: &[f64], n_columns: usize) -> MatRef<'_, f64> {
-    MatRef::from_row_major_slice(values, values.len() / n_columns, n_columns)
+/// Orthonormal vectors side by side, with room for more.
+pub(super) struct Basis {
+    /// Number of vectors.
+    pub(super) count: usize,
+    room: usize,
+    /// Row after row, each `room` long.
+    values: Vec<f64>,
+}
+
+impl Basis {
+    pub(super) fn new(first: &Block, n_rows: usize, room: usize) -> Self {
+        let mut basis = Self { count: 0, room, values: vec![0.0; n_rows * room] };
+        basis.push(first);
+        basis
+    }
+
+    /// Takes in more vectors, which are orthonormal and orthogonal to those that are there.
+    pub(super) fn push(&mut self, vectors: &Block) {
+        let places = self.count..self.count + vectors.n_columns;
+        for (row, entries) in self.values.chunks_exact_mut(self.room).enumerate() {
+            entries[places.clone()].copy_from_slice(vectors.row(row));
+        }
+        self.count = places.end;
+    }
+
+    /// Subtracts from `block` what lies in the span; returns how much of every vector that was.
+    pub(super) fn subtract_from(&self, block: &mut Block) -> Mat<f64> {
+        let shares = products(&self.values, self.room, self.count, block);
+        add_product(block, &self.values, self.room, shares.as_ref(), Accum::Add, -1.0);
+        shares
+    }
+
+    /// Combinations of the vectors from `first` on.
+    pub(super) fn combine(&self, first: usize, matrix: MatRef<'_, f64>) -> Block {
+        let mut product = Block::zeros(self.values.len() / self.room, matrix.ncols());
+        let values = &self.values[first..];
+        add_product(&mut product, values, self.room, matrix, Accum::Replace, 1.0);
+        product
+    }
+
+    /// Replaces the vectors from `first` on by combinations of them.
+    pub(super) fn turn(&mut self, first: usize, matrix: MatRef<'_, f64>) {
+        let (room, before, after) = (self.room, self.count - first, matrix.ncols());
+        self.values.par_chunks_mut(ROWS * room).for_each(|values| {
+            let mut turned = Mat::zeros(values.len() / room, after);
+            let rows = MatMut::from_row_major_slice_mut(values, turned.nrows(), room);
+            let mut vectors = rows.subcols_mut(first, before);
+            matmul(turned.as_mut(), Accum::Replace, vectors.as_ref(), matrix, 1.0, Par::Seq);
+            vectors.as_mut().subcols_mut(0, after).copy_from(&turned);
+        });
+        self.count = first + after;
+    }
+}
+
+/// `vectors^T other` for the first `count` of the vectors whose rows are `stride` apart.
+fn products(vectors: &[f64], stride: usize, count: usize, other: &Block) -> Mat<f64> {
+    let mut total = Mat::zeros(count, other.n_columns);
+    if count == 0 || other.n_columns == 0 {
+        return total;
+    }
+    let pieces: Vec<Mat<f64>> = vectors
+        .par_chunks(ROWS * stride)
+        .zip(other.values.par_chunks(ROWS * other.n_columns))
+        .map(|(a, b)| {
+            let mut piece = Mat::zeros(count, other.n_columns);
+            let b = MatRef::from_row_major_slice(b, b.len() / other.n_columns, other.n_columns);
+            let a = MatRef::from_row_major_slice_with_stride(a, b.nrows(), count, stride);
+            matmul(piece.as_mut(), Accum::Replace, a.transpose(), b, 1.0, Par::Seq);
+            piece
+        })
+        .collect();
+    for piece in pieces {
+        total += piece;
+    }
+    total
+}
+
+/// Adds `factor vectors matrix` to `sum`, or replaces it; the vectors' rows are `stride` apart.
+fn add_product(
+    sum: &mut Block,
+    vectors: &[f64],
+    stride: usize,
+    matrix: MatRef<'_, f64>,
+    how: Accum,
+    factor: f64,
+) {
+    let n_columns = sum.n_columns;
+    if matrix.nrows() == 0 || n_columns == 0 {
+        return;
+    }
+    sum.values.par_chunks_mut(ROWS * n_columns).zip(vectors.par_chunks(ROWS * stride)).for_each(
+        |(sum, rows)| {
+            let sum = MatMut::from_row_major_slice_mut(sum, sum.len() / n_columns, n_columns);
+            let rows = MatRef::from_row_major_slice_with_stride(rows, sum.nrows(), matrix.nrows(), stride);
+            matmul(sum, how, rows, matrix, factor, Par::Seq);
+        },
+    );
 }

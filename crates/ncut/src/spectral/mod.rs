@@ -4,9 +4,9 @@ mod block;
 mod bound;
 mod inertia;
 mod kmeans;
+mod lanczos;
 mod operator;
 mod rivals;
-mod subspace;
 
 use faer::{Mat, Side};
 
@@ -19,8 +19,8 @@ pub use kmeans::{KMeans, MeansClusters};
 pub use rivals::Rival;
 
 use block::Block;
+use lanczos::leading_pairs;
 use operator::Operator;
-use subspace::leading_pairs;
 
 /// How the spectrum is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,7 +148,7 @@ impl Found {
             found.vectors = Some(operator.in_graph_order(&known));
             return found;
         }
-        if graph.n_nodes() <= settings.most_dense.max(3 * n_wanted) {
+        if graph.n_nodes() <= settings.most_dense.max(lanczos::too_few_nodes(n_wanted)) {
             found.add_dense(graph, &operator, &known, n_open);
             return found;
         }

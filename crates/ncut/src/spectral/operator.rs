@@ -49,6 +49,11 @@ impl Operator {
         self.order.len()
     }
 
+    /// Entries of a row.
+    pub(super) fn mean_entries(&self) -> f64 {
+        self.columns.len() as f64 / self.n_nodes() as f64
+    }
+
     /// A block whose rows are in the order of the graph's own nodes.
     pub(super) fn in_graph_order(&self, block: &Block) -> Block {
         let mut ordered = Block::zeros(self.n_nodes(), block.n_columns);

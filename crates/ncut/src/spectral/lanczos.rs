@@ -1,0 +1,422 @@
+//! Leading eigenpairs by block Lanczos steps with polynomials of the matrix that enlarge what is wanted.
+
+use std::f64::consts::LN_2;
+use std::ops::ControlFlow;
+
+use faer::{Mat, MatRef, Side};
+
+use super::block::{Basis, Block};
+use super::operator::Operator;
+use crate::progress::{Progress, Stage, Watch};
+use crate::random::Random;
+
+/// Vectors that are multiplied at once: a row of them is one line of the cache.
+const WIDTH: usize = 8;
+/// The cost of making a step orthogonal to a vector, in additions of a row of the block.
+const STEP_COST: f64 = 3.0;
+const MOST_DEGREE: f64 = 2000.0;
+/// A filter enlarges the first vector at most so much, by powers of e: the digits of the last are what remains.
+const MOST_GROWTH: f64 = 15.0;
+/// Wanted values that are closer to the cut than this share of its distance to 1 are the same value, ...
+const CROWDED: f64 = 1e-4;
+/// ... and the cut is made so much lower.
+const LOWERED: f64 = 0.05;
+const MOST_STEPS: usize = 2000;
+/// Values closer than so many tolerances may be the same.
+const SAME: f64 = 100.0;
+
+/// Pairs found so far: values descending, vectors orthonormal, one column each.
+pub(super) struct Pairs {
+    pub(super) values: Vec<f64>,
+    pub(super) residuals: Vec<f64>,
+    pub(super) vectors: Block,
+    /// Lower bounds of values that follow; not converged.
+    pub(super) guards: Vec<f64>,
+    pub(super) is_cut_short: bool,
+}
+
+/// The nodes up to which there is no room for the steps.
+pub(super) fn too_few_nodes(n_wanted: usize) -> usize {
+    n_wanted + room(n_wanted.max(WIDTH)) + WIDTH
+}
+
+/// The `n_wanted` largest eigenpairs of the operator on the vectors orthogonal to `known`, residuals at most
+/// `tolerance` unless stopped.
+///
+/// Steps with a block of some vectors see a repeated eigenvalue as often as the block is wide. So when as many values
+/// as that are the same, more are looked for beside them, until those are no larger.
+pub(super) fn leading_pairs(
+    operator: &Operator,
+    known: &Block,
+    n_wanted: usize,
+    tolerance: f64,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Pairs {
+    let mut pairs = search(operator, known, n_wanted, tolerance, seed, watch);
+    let same = SAME * tolerance;
+    let mut pass = 0;
+    while !pairs.is_cut_short
+        && pairs.values.windows(WIDTH).any(|values| values[0] - values[WIDTH - 1] < same)
+    {
+        pass += 1;
+        let fixed = known.beside(&pairs.vectors);
+        let more = search(operator, &fixed, WIDTH, tolerance, seed.wrapping_add(pass), watch);
+        pairs.is_cut_short = more.is_cut_short;
+        if more.values[0] <= pairs.values[n_wanted - 1] + tolerance {
+            break;
+        }
+        pairs.merge(&more);
+    }
+    pairs
+}
+
+impl Pairs {
+    /// Keeps the largest of both, as many as there are now.
+    fn merge(&mut self, more: &Self) {
+        let n_wanted = self.values.len();
+        let values = [&self.values[..], &more.values].concat();
+        let residuals = [&self.residuals[..], &more.residuals].concat();
+        let mut order: Vec<usize> = (0..values.len()).collect();
+        order.sort_by(|&a, &b| values[b].total_cmp(&values[a]));
+        let turn = Mat::from_fn(order.len(), n_wanted, |row, column| f64::from(order[column] == row));
+        self.vectors = self.vectors.beside(&more.vectors).times(turn.as_ref());
+        self.guards.extend(&more.guards);
+        self.guards.extend(order[n_wanted..].iter().map(|&place| values[place]));
+        self.guards.sort_by(|a, b| b.total_cmp(a));
+        self.values = order[..n_wanted].iter().map(|&place| values[place]).collect();
+        self.residuals = order[..n_wanted].iter().map(|&place| residuals[place]).collect();
+    }
+}
+
+/// Vectors that are kept when the room is full: those that are wanted, and some more.
+fn n_kept(n_wanted: usize) -> usize {
+    n_wanted + (n_wanted / 4).max(WIDTH)
+}
+
+/// Vectors there is room for.
+fn room(n_wanted: usize) -> usize {
+    n_kept(n_wanted) + (n_wanted / 2).max(6 * WIDTH)
+}
+
+/// The largest pairs orthogonal to `fixed`: block Lanczos steps with a filter of the matrix in its place, restarted
+/// with the best vectors when the room is full (Krylov-Schur), or anew when a better filter is known by then.
+fn search(
+    operator: &Operator,
+    fixed: &Block,
+    n_wanted: usize,
+    tolerance: f64,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Pairs {
+    let n_kept = n_kept(n_wanted);
+    let mut progress = Progress::new(Stage::Spectrum, n_wanted as u64);
+    let mut steps = Steps::new(fixed, operator, room(n_wanted), seed);
+    let mut filter = Filter::first();
+    // Residuals are estimated; where that was too low, the estimate has to be so much smaller.
+    let mut goal = tolerance;
+    for _ in 0..MOST_STEPS {
+        if steps.step(operator, &filter, &progress, watch).is_break() {
+            break;
+        }
+        if steps.count() < n_kept {
+            continue;
+        }
+        let Some(ritz) = steps.ritz(&filter) else { break };
+        let n_done = ritz.residuals[..n_wanted].iter().take_while(|&&residual| residual <= goal).count();
+        progress.done = n_done as u64;
+        if watch.report(&progress).is_break() {
+            break;
+        }
+        if n_done == n_wanted {
+            let vectors = steps.basis.combine(steps.n_fixed, ritz.turn.subcols(0, n_kept));
+            let pairs = Pairs::of(operator, &vectors, n_wanted);
+            let worst = pairs.residuals.iter().copied().fold(0.0, f64::max);
+            if worst <= tolerance {
+                return pairs;
+            }
+            goal *= (tolerance / worst / 2.0).max(0.01);
+        }
+        if !steps.is_full() {
+            continue;
+        }
+        let costs = Costs::of(operator, steps.n_fixed, n_wanted, goal);
+        match filter.better(&ritz, n_wanted, &costs) {
+            Some(better) => {
+                steps.begin_anew(ritz.turn.subcols(0, n_kept));
+                filter = better;
+            }
+            None => steps.restart(&ritz, n_kept),
+        }
+    }
+    let mut pairs = Pairs::of(operator, &steps.best(n_wanted), n_wanted);
+    pairs.is_cut_short = true;
+    pairs
+}
+
+impl Pairs {
+    /// The best combinations of the vectors of a block.
+    fn of(operator: &Operator, block: &Block, n_wanted: usize) -> Self {
+        let image = operator.apply(block);
+        let products = block.products(&image);
+        let n = block.n_columns;
+        let symmetric = Mat::from_fn(n, n, |r, c| f64::midpoint(products[(r, c)], products[(c, r)]));
+        let (values, turn) = descending_eigen(&symmetric).unwrap_or((vec![0.0; n], Mat::identity(n, n)));
+        let turn = turn.subcols(0, n_wanted);
+        let (vectors, image) = (block.times(turn), image.times(turn));
+        let mut squares = vec![0.0; n_wanted];
+        for (image, vector) in image.values.chunks_exact(n_wanted).zip(vectors.values.chunks_exact(n_wanted))
+        {
+            for c in 0..n_wanted {
+                let difference = image[c] - values[c] * vector[c];
+                squares[c] += difference * difference;
+            }
+        }
+        Self {
+            residuals: squares.iter().map(|square: &f64| square.sqrt()).collect(),
+            guards: values[n_wanted..].to_vec(),
+            values: values[..n_wanted].to_vec(),
+            vectors,
+            is_cut_short: false,
+        }
+    }
+}
+
+/// Eigenvalues, descending, and vectors, unless there are numbers that are none.
+fn descending_eigen(symmetric: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
+    let eigen = symmetric.self_adjoint_eigen(Side::Lower).ok()?;
+    let n = symmetric.nrows();
+    let values = (0..n).map(|c| eigen.S().column_vector()[n - 1 - c]).collect();
+    Some((values, Mat::from_fn(n, n, |r, c| eigen.U()[(r, n - 1 - c)])))
+}
+
+/// An orthonormal basis that grows by the image of its last block.
+struct Steps {
+    /// Vectors that the others are orthogonal to, the first of the basis.
+    n_fixed: usize,
+    room: usize,
+    basis: Basis,
+    /// The block that comes next, ...
+    next: Block,
+    /// ... and what the image of the last one has of it.
+    coupling: Mat<f64>,
+    /// The filter in the basis.
+    projected: Mat<f64>,
+    random: Random,
+}
+
+/// What the basis says of the eigenpairs.
+struct Ritz {
+    /// Values of the filter, descending, ...
+    grown: Vec<f64>,
+    /// ... and those of the matrix.
+    values: Vec<f64>,
+    residuals: Vec<f64>,
+    /// How the vectors are made of the basis.
+    turn: Mat<f64>,
+}
+
+impl Steps {
+    fn new(fixed: &Block, operator: &Operator, room: usize, seed: u64) -> Self {
+        let n_rows = operator.n_nodes();
+        let basis = Basis::new(fixed, n_rows, fixed.n_columns + room);
+        let mut random = Random::new(seed);
+        let mut next = Block::random(n_rows, WIDTH, random.next());
+        basis.subtract_from(&mut next);
+        next.orthonormalize(&basis, random.next());
+        let (coupling, projected) = (Mat::zeros(WIDTH, WIDTH), Mat::zeros(room, room));
+        Self { n_fixed: fixed.n_columns, room, basis, next, coupling, projected, random }
+    }
+
+    fn count(&self) -> usize {
+        self.basis.count - self.n_fixed
+    }
+
+    fn is_full(&self) -> bool {
+        self.count() + WIDTH > self.room
+    }
+
+    /// Takes in the next block and finds the one after it, which is what its image adds to the basis.
+    fn step(
+        &mut self,
+        operator: &Operator,
+        filter: &Filter,
+        progress: &Progress,
+        watch: &dyn Watch,
+    ) -> ControlFlow<()> {
+        let mut image = filter.apply(operator, self.next.clone(), progress, watch)?;
+        let first = self.count();
+        self.basis.push(&self.next);
+        let shares = self.basis.subtract_from(&mut image);
+        for column in 0..WIDTH {
+            for row in 0..self.count() {
+                let share = shares[(self.n_fixed + row, column)];
+                self.projected[(row, first + column)] = share;
+                self.projected[(first + column, row)] = share;
+            }
+        }
+        self.next = image.clone();
+        self.next.orthonormalize(&self.basis, self.random.next());
+        self.coupling = self.next.products(&image);
+        ControlFlow::Continue(())
+    }
+
+    /// The best combinations of the basis; none when there are numbers that are none.
+    fn ritz(&self, filter: &Filter) -> Option<Ritz> {
+        let n = self.count();
+        let (grown, turn) = descending_eigen(&self.projected.submatrix(0, 0, n, n).to_owned())?;
+        let outside = &self.coupling * turn.subrows(n - WIDTH, WIDTH);
+        let residuals = (0..n).map(|c| outside.col(c).norm_l2() * filter.residual_factor(grown[c])).collect();
+        let values = grown.iter().map(|&value| filter.inverse(value)).collect();
+        Some(Ritz { grown, values, residuals, turn })
+    }
+
+    /// Goes on with the best vectors.
+    fn restart(&mut self, ritz: &Ritz, n_kept: usize) {
+        self.basis.turn(self.n_fixed, ritz.turn.subcols(0, n_kept));
+        self.projected.fill(0.0);
+        for place in 0..n_kept {
+            self.projected[(place, place)] = ritz.grown[place];
+        }
+    }
+
+    /// Begins with a block that has something of all the best vectors.
+    fn begin_anew(&mut self, turn: MatRef<'_, f64>) {
+        let mixture = Mat::from_fn(turn.ncols(), WIDTH, |_, _| self.random.normal());
+        self.next = self.basis.combine(self.n_fixed, (turn * mixture).as_ref());
+        self.basis.count = self.n_fixed;
+        self.next.orthonormalize(&self.basis, self.random.next());
+        self.projected.fill(0.0);
+    }
+
+    /// The first vectors, which after a restart are the best; random ones where there are too few.
+    fn best(&mut self, n_wanted: usize) -> Block {
+        if self.count() < n_wanted {
+            let n_rows = self.next.n_rows();
+            let mut more = Block::random(n_rows, n_wanted - self.count(), self.random.next());
+            self.basis.subtract_from(&mut more);
+            more.orthonormalize(&self.basis, self.random.next());
+            self.basis.push(&more);
+        }
+        self.basis.combine(self.n_fixed, Mat::<f64>::identity(n_wanted, n_wanted).as_ref())
+    }
+}
+
+/// What decides between filters, in products of the matrix with a block.
+struct Costs {
+    /// Of a step, beside those of its filter.
+    step: f64,
+    /// Steps until there are as many vectors as are kept, ...
+    n_first: f64,
+    /// ... and from then until the room is full.
+    n_more: f64,
+    /// What residuals should become.
+    goal: f64,
+}
+
+impl Costs {
+    fn of(operator: &Operator, n_fixed: usize, n_wanted: usize, goal: f64) -> Self {
+        let (n_kept, room) = (n_kept(n_wanted), room(n_wanted));
+        let step = STEP_COST * (n_fixed + n_kept) as f64 / operator.mean_entries();
+        let n_steps = |n_vectors: usize| n_vectors as f64 / WIDTH as f64;
+        Self { step, n_first: n_steps(n_kept), n_more: n_steps(room - n_kept), goal }
+    }
+
+    /// The cost of making residuals smaller by e^-digits when a step enlarges what is wanted by e^rate.
+    fn of_digits(&self, digits: f64, rate: f64, degree: f64) -> f64 {
+        // Between restarts the steps find the best polynomial, which grows like that of Chebyshev: ln(cosh(steps rate)).
+        let growth = self.n_more * rate;
+        let growth = growth + (-2.0 * growth).exp().ln_1p() - LN_2;
+        (degree + self.step) * self.n_more * (digits / growth).max(1.0)
+    }
+}
+
+/// A Chebyshev polynomial that is at most 1 on `[-1, cut]` and grows above.
+struct Filter {
+    cut: f64,
+    degree: usize,
+}
+
+impl Filter {
+    /// The filter when nothing is known yet: positive values grow as much as they may.
+    fn first() -> Self {
+        Self { cut: 0.0, degree: (MOST_GROWTH / growth_rate(2.0)) as usize }
+    }
+
+    /// A filter with which it takes less to begin anew than to go on with this one.
+    fn better(&self, ritz: &Ritz, n_wanted: usize, costs: &Costs) -> Option<Self> {
+        let n_kept = n_kept(n_wanted);
+        if ritz.grown[n_wanted - 1] <= 1.0 {
+            // What is wanted lies below the cut. The values add up to no less than 0: never are all far below.
+            return Some(Self { cut: ((self.cut - 1.0) / 2.0).max(-0.9), degree: self.degree });
+        }
+        let (wanted, last) = (ritz.values[n_wanted - 1], ritz.values[n_kept - 1]);
+        // A value that is repeated more often than vectors are kept leaves no room above the last of them.
+        let space = 1.0 - last;
+        let cut = if wanted - last < CROWDED * space { last - LOWERED * space } else { last };
+        let cut = cut.clamp(-0.9, 1.0 - 1e-12);
+        let rate = |value: f64| growth_rate(2.0 * (value.min(1.0) - cut) / (1.0 + cut));
+        let all_digits = -costs.goal.ln();
+        let anew = |degree: f64| {
+            let first = (degree + costs.step) * costs.n_first;
+            first + costs.of_digits(all_digits, degree * rate(wanted), degree)
+        };
+        let most = (MOST_GROWTH / rate(ritz.values[0])).clamp(2.0, MOST_DEGREE);
+        let degrees = std::iter::successors(Some(2.0), |degree| Some((1.2_f64 * degree).ceil()));
+        let degree =
+            degrees.take_while(|&degree| degree <= most).min_by(|&a, &b| anew(a).total_cmp(&anew(b)))?;
+        let (wanted, last) = (ritz.grown[n_wanted - 1], ritz.grown[n_kept - 1]);
+        let digits = (ritz.residuals[n_wanted - 1] / costs.goal).max(2.0).ln().min(all_digits);
+        let on =
+            costs.of_digits(digits, growth_rate(2.0 * (wanted - last) / (1.0 + last)), self.degree as f64);
+        (anew(degree) < on).then_some(Self { cut, degree: degree as usize })
+    }
+
+    fn center(&self) -> f64 {
+        (self.cut - 1.0) / 2.0
+    }
+
+    fn radius(&self) -> f64 {
+        (self.cut + 1.0) / 2.0
+    }
+
+    /// The eigenvalue of the matrix for one of the filter, as far as it is known: those below the cut are mixed up.
+    fn inverse(&self, grown: f64) -> f64 {
+        // cosh(rate / degree) - 1, with all its digits.
+        let of_rate = |rate: f64| 2.0 * (rate / self.degree as f64 / 2.0).sinh().powi(2);
+        self.cut + self.radius() * of_rate(growth_rate(grown - 1.0))
+    }
+
+    /// What a residual of the filter is as one of the matrix: the slope between the cut and the value.
+    fn residual_factor(&self, grown: f64) -> f64 {
+        if grown > 1.0 { (self.inverse(grown) - self.cut) / (grown - 1.0) } else { f64::INFINITY }
+    }
+
+    fn apply(
+        &self,
+        operator: &Operator,
+        mut now: Block,
+        progress: &Progress,
+        watch: &dyn Watch,
+    ) -> ControlFlow<(), Block> {
+        // T_{m+1}(L) = 2 L T_m - T_{m-1} with L = (S - center) / radius, which maps [-1, cut] to [-1, 1].
+        let (center, radius) = (self.center(), self.radius());
+        operator.to_walk(&mut now);
+        let mut next = Block::zeros(operator.n_nodes(), now.n_columns);
+        operator.step(&now, &mut next, 1.0 / radius, -center / radius, 0.0);
+        std::mem::swap(&mut now, &mut next);
+        for _ in 1..self.degree {
+            watch.report(progress)?;
+            operator.step(&now, &mut next, 2.0 / radius, -2.0 * center / radius, 1.0);
+            std::mem::swap(&mut now, &mut next);
+        }
+        operator.leave_walk(&mut now);
+        ControlFlow::Continue(now)
+    }
+}
+
+/// A Chebyshev polynomial grows by e^rate with every degree at `1 + beyond`: acosh(1 + beyond), with all its digits.
+fn growth_rate(beyond: f64) -> f64 {
+    let beyond = beyond.max(1e-18);
+    (beyond + (beyond * (2.0 + beyond)).sqrt()).ln_1p()
+}
