@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ncut::descent::StoppingRule;
 use ncut::image::{PictureGraph, PixelLinks};
-use ncut::io::{Header, ReadOptions};
+use ncut::io::{Header, ReadOptions, Verification};
 use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
 use ncut::{ComponentChoice, Ncut, Preset, Symmetrize};
 
@@ -59,6 +59,8 @@ Graph files, by ending (text also with .gz or .zst):
   .mtx                    Matrix Market, coordinate
   .graph .metis           METIS
   .npz                    scipy.sparse.save_npz
+  .ncut                   our own, which is mapped and not read: `ncut convert` makes it once, for graphs up to
+                          any size
 An edge that an edge list holds twice, in either direction, counts twice.";
 
 const LABEL_HELP: &str = "\
@@ -269,8 +271,9 @@ pub(crate) struct CompareArgs {
 Examples:
   ncut convert friends.csv.gz friends.npz
   ncut convert directed.mtx undirected.mtx --symmetrize max
+  ncut convert web.txt.zst web.ncut                  from now on, `ncut cluster web.ncut -k 100` reads nothing
 
-Only edge lists keep ids; the other formats number the nodes in the order they first appear."))]
+Only edge lists and .ncut files keep ids; the other formats number the nodes in the order they first appear."))]
 pub(crate) struct ConvertArgs {
     /// The graph to read
     pub(crate) input: PathBuf,
@@ -307,6 +310,18 @@ pub(crate) struct CompletionsArgs {
 }
 
 impl Command {
+    /// Whether a damaged file may be used.
+    pub(crate) fn trusts_files(&self) -> bool {
+        match self {
+            Self::Cluster(args) => args.reading.trusts(),
+            Self::Score(args) => args.reading.trusts(),
+            Self::Choose(args) => args.reading.trusts(),
+            Self::Compare(args) => args.reading.trusts(),
+            Self::Convert(args) => args.reading.trusts(),
+            _ => false,
+        }
+    }
+
     /// Threads that are allowed.
     pub(crate) fn threads(&self) -> Option<u32> {
         match self {
@@ -482,10 +497,19 @@ pub(crate) struct ReadingArgs {
     symmetrize: Option<SymmetrizeArg>,
     /// Whether the first line of an edge list names the columns [default: found out]
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
-    header: Option<HeaderArg>,
+    header: Option<YesNoArg>,
+    /// Compare an .ncut file with its checksums before it is used [default: yes]
+    #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true, require_equals = true, num_args = 0..=1,
+          default_missing_value = "yes")]
+    verify: Option<YesNoArg>,
 }
 
 impl ReadingArgs {
+    /// Whether files are used without a look at their checksums.
+    pub(crate) fn trusts(&self) -> bool {
+        matches!(self.verify, Some(YesNoArg::No))
+    }
+
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             symmetrize: match self.symmetrize {
@@ -495,9 +519,10 @@ impl ReadingArgs {
             },
             header: match self.header {
                 None => Header::Detect,
-                Some(HeaderArg::Yes) => Header::Yes,
-                Some(HeaderArg::No) => Header::No,
+                Some(YesNoArg::Yes) => Header::Yes,
+                Some(YesNoArg::No) => Header::No,
             },
+            verification: if self.trusts() { Verification::Never } else { Verification::BeforeUse },
         }
     }
 }
@@ -611,7 +636,7 @@ enum SymmetrizeArg {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum HeaderArg {
+enum YesNoArg {
     Yes,
     No,
 }

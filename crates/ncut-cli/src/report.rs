@@ -244,6 +244,8 @@ impl AgreementReport {
 #[derive(Default, Serialize)]
 pub(crate) struct Seconds {
     pub(crate) read: f64,
+    /// Comparing a mapped file with its checksums.
+    pub(crate) verify: f64,
     pub(crate) build: f64,
     pub(crate) solve: f64,
     /// The upper bound, where it was asked for.

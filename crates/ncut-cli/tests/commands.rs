@@ -266,3 +266,25 @@ fn a_truth_without_overlap_is_refused() {
     assert!(some.stdout.contains("ARI 1.0000 on the 4 nodes labelled in both\n"), "{some:?}");
     assert_eq!(bench.run("score g.txt none.txt").code, Some(1));
 }
+
+#[test]
+fn a_mapped_graph_gives_what_its_text_gives() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    let converted = bench.run("convert g.txt g.ncut");
+    assert_eq!(converted.stdout, "g.txt: 6 nodes, 7 edges, 1 component\ng.ncut written\n");
+    for arguments in ["-k 2 -o -", "-k 2 -o - --preset paper --verify", "-k 2 -o - --verify=no"] {
+        let of_text = bench.run(&format!("cluster g.txt --quiet {}", arguments.replace("=no", "")));
+        let mapped = bench.run(&format!("cluster g.ncut --quiet {arguments}"));
+        assert_eq!((mapped.code, &mapped.stdout), (Some(0), &of_text.stdout), "{}", mapped.stderr);
+        assert!(mapped.stdout.starts_with("a\t0\n"), "ids come with the file");
+    }
+    assert_eq!(bench.run("cluster g.ncut -k 2 -o l.txt --quiet").code, Some(0));
+    for call in
+        ["score g.ncut l.txt", "choose g.ncut --to 3", "compare g.ncut -k 2", "convert g.ncut back.txt"]
+    {
+        let ran = bench.run(call);
+        assert_eq!(ran.code, Some(0), "{call}: {}", ran.stderr);
+    }
+    let back = bench.run("cluster back.txt -k 2 -o - --quiet");
+    assert_eq!(back.stdout, bench.run("cluster g.txt -k 2 -o - --quiet").stdout);
+}

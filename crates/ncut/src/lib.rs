@@ -28,6 +28,7 @@ pub mod error;
 pub mod progress;
 mod disjoint;
 mod random;
+mod mapping;
 pub mod graph;
 pub mod partition;
 pub mod metrics;
@@ -46,7 +47,7 @@ mod choose;
 
 pub use choose::{CountCurve, CountReason, CountRow};
 pub use error::{Error, Result};
-pub use graph::{Components, Graph, GraphBuilder, LEFT_OUT, NodeId, Symmetrize, Weights};
+pub use graph::{Array, Components, Graph, GraphBuilder, LEFT_OUT, NodeId, Symmetrize, Weights};
 pub use metrics::{Agreement, ClusterSummary, CutScore, Label, NmiNormalization, UNLABELLED};
 pub use ncut::{Clustering, ComponentChoice, Ncut, Preset};
 pub use partition::{ClusterId, Links, Move, Partition};

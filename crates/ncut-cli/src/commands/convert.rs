@@ -1,9 +1,9 @@
 //! `ncut convert`: a graph from one format to another.
 
 use anyhow::Result;
-use ncut::io::{GraphFile, GraphFormat, read_graph, write_graph};
+use ncut::io::{GraphFile, GraphFormat, write_graph};
 
-use super::{check_outputs, tell_header};
+use super::{Opened, check_outputs, open_graph};
 use crate::args::ConvertArgs;
 use crate::report::{GraphReport, Summary};
 use crate::watch::{OnInterrupt, Watch, uninterrupted};
@@ -13,10 +13,8 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
     GraphFormat::of(&args.output)?;
     check_outputs(&[Some(&args.input)], &[Some(&args.output)])?;
     let mut watch = Watch::start(args.quiet, OnInterrupt::Abandon);
-    let file = read_graph(&args.input, &args.reading.options(), &mut |progress| watch.observe(progress))?;
+    let Opened { file, .. } = open_graph(&args.input, &args.reading, &summary, &mut watch)?;
     watch.finish();
-    watch.check()?;
-    tell_header(&summary, &args.input, &file)?;
     let GraphFile { graph, names, .. } = file;
     uninterrupted(|| write_graph(&args.output, &graph, names.as_ref()))?;
     let report = GraphReport::new(&graph, graph.components().count());

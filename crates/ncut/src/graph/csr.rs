@@ -1,15 +1,14 @@
 //! Rows of a matrix on their way to becoming a graph: placing, checking, tidying.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{NodeId, Weights};
+use super::{Array, NodeId, Weights};
 use crate::error::{Error, Result};
 
 /// Rows of a matrix on their way to becoming a graph.
 pub(super) struct Csr<'a> {
-    pub(super) offsets: Cow<'a, [u64]>,
-    pub(super) columns: Cow<'a, [NodeId]>,
+    pub(super) offsets: Array<'a, u64>,
+    pub(super) columns: Array<'a, NodeId>,
     pub(super) weights: Weights<'a>,
 }
 

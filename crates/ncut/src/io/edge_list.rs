@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::GraphFile;
 use super::fields::{COMMENTS, Cut, Fields, NETWORKX_HINT, Separator, parse_weight, quoted};
-use super::names::Names;
+use super::names::{Names, Numbering};
 use super::text::Lines;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphBuilder};
@@ -36,7 +36,7 @@ pub enum Header {
 }
 
 pub(super) fn read(lines: &mut Lines<'_>, separator: Separator, header: Header) -> Result<GraphFile> {
-    let mut names = Names::default();
+    let mut numbering = Numbering::default();
     let mut builder = GraphBuilder::new(0)?;
     let mut layout: Option<Layout> = None;
     let mut fields = Fields::default();
@@ -56,14 +56,14 @@ pub(super) fn read(lines: &mut Lines<'_>, separator: Separator, header: Header) 
         }
         let n_columns = layout.get_or_insert(Layout { cut, n_columns: fields.len() }).n_columns;
         let edge = parse_edge(&fields, n_columns).map_err(|problem| Error::in_file(number, problem))?;
-        let (from, to) = (names.number(edge.from)?, names.number(edge.to)?);
-        builder.grow(names.len())?;
+        let (from, to) = (numbering.number(edge.from)?, numbering.number(edge.to)?);
+        builder.grow(numbering.len())?;
         builder.add_edge(from, to, edge.weight)?;
     }
-    if names.is_empty() {
+    if numbering.len() == 0 {
         return Err(Error::in_file(None, "holds no edges; an edge is a line `from to` or `from to weight`"));
     }
-    Ok(GraphFile { graph: builder.finish()?, names: Some(names), header: header_line })
+    Ok(GraphFile { graph: builder.finish()?, names: Some(numbering.finish()), header: header_line })
 }
 
 /// Writes every edge once. An isolated node is a self-loop of weight 0, which reads back as a node alone.

@@ -6,10 +6,12 @@
 //! | `.mtx` | Matrix Market, coordinate |
 //! | `.graph .metis` | METIS |
 //! | `.npz` | `scipy.sparse.save_npz` |
+//! | `.ncut` | our own: mapped into memory, not read |
 //!
 //! Text may be compressed: `.gz` or `.zst` after the name. Outputs appear whole or not at all. Labels and tables of
 //! points may also be `.parquet`, with the cargo feature `parquet`.
 
+mod binary;
 mod edge_list;
 mod fields;
 mod labels;
@@ -33,7 +35,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Symmetrize};
-use crate::progress::Observer;
+use crate::progress::{Observer, unobserved};
 
 pub use edge_list::Header;
 pub use fields::Separator;
@@ -51,10 +53,22 @@ use text::{Compression, Lines};
 pub struct GraphFile {
     /// The graph.
     pub graph: Graph<'static>,
-    /// The nodes' own ids, where the format has them (edge lists).
+    /// The nodes' own ids, where the format has them (edge lists, and what was made of them).
     pub names: Option<Names>,
     /// The first line of an edge list, where it was taken for a header and skipped.
     pub header: Option<String>,
+}
+
+impl GraphFile {
+    /// Makes sure that what a `.ncut` file holds is what was written, names and all; all other files were checked when
+    /// they were read. Algorithms call [`Graph::verify`] themselves; this lets `observe` see it, and stop it.
+    ///
+    /// # Errors
+    /// When the file is damaged, or `observe` says stop.
+    pub fn verify(&self, observe: Observer<'_>) -> Result<()> {
+        self.graph.verify_observed(observe)?;
+        self.names.as_ref().map_or(Ok(()), Names::verify)
+    }
 }
 
 /// A format for graphs.
@@ -69,6 +83,8 @@ pub enum GraphFormat {
     Metis,
     /// A sparse matrix of scipy.
     Npz,
+    /// Our own: the arrays of a graph, to be mapped into memory.
+    Binary,
 }
 
 /// How to read a graph.
@@ -78,6 +94,21 @@ pub struct ReadOptions {
     pub symmetrize: Symmetrize,
     /// Whether the first line of an edge list is a header.
     pub header: Header,
+    /// When the arrays of a `.ncut` file are checked.
+    pub verification: Verification,
+}
+
+/// When the arrays of a `.ncut` file are checked. Opening always checks its header, and that everything the header
+/// promises is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Verification {
+    /// Before they are first used ([`Graph::verify`]): opening takes no longer for a large file than for a small one.
+    #[default]
+    BeforeUse,
+    /// When the file is opened, its names too.
+    AtOnce,
+    /// Not at all: the file is trusted, and what is done with a damaged one may panic or be wrong.
+    Never,
 }
 
 impl GraphFormat {
@@ -94,9 +125,10 @@ impl GraphFormat {
             Some("mtx") => Self::MatrixMarket,
             Some("graph" | "metis") => Self::Metis,
             Some("npz") => Self::Npz,
+            Some("ncut") => Self::Binary,
             _ => {
                 let problem = "unknown kind of graph file; known endings are .txt .tsv .csv .edges .mtx .graph \
-                               .metis (each also with .gz or .zst) and .npz";
+                               .metis (each also with .gz or .zst), .npz and .ncut";
                 return Err(Error::in_file(None, problem).at(path));
             }
         };
@@ -104,6 +136,10 @@ impl GraphFormat {
             return Err(
                 Error::in_file(None, "an .npz file is compressed inside; unpack the outer layer").at(path)
             );
+        }
+        if format == Self::Binary && compression != Compression::None {
+            let problem = "an .ncut file is mapped into memory as it is; unpack it first";
+            return Err(Error::in_file(None, problem).at(path));
         }
         Ok(format)
     }
@@ -143,6 +179,7 @@ pub fn parse_graph(bytes: &[u8], format: GraphFormat, options: &ReadOptions) -> 
 /// # Errors
 /// When the file cannot be written, or the format cannot hold the graph.
 pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Result<()> {
+    graph.verify()?;
     let write_text = |fill: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
         write_whole(path, |file| Compression::of(path).1.write(file, fill))
     };
@@ -156,6 +193,7 @@ pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Res
             write_text(&|writer| metis::write(writer, graph))
         }
         GraphFormat::Npz => write_whole(path, |file| npz::write(file, graph)),
+        GraphFormat::Binary => write_whole(path, |file| binary::write(file, graph, names)),
     }
 }
 
@@ -191,6 +229,16 @@ impl<'s> Source<'s> {
                 Self::File(path, _) => npz::read(BufReader::new(open(path)?), options),
                 Self::Bytes(bytes) => npz::read(Cursor::new(bytes), options),
             },
+            GraphFormat::Binary => {
+                let (file, observe) = match self {
+                    Self::File(path, observe) => (binary::open(path, options.verification)?, Some(observe)),
+                    Self::Bytes(bytes) => (binary::parse(bytes, options.verification)?, None),
+                };
+                if options.verification == Verification::AtOnce {
+                    file.verify(observe.unwrap_or(&mut unobserved))?;
+                }
+                Ok(file)
+            }
         }
     }
 
