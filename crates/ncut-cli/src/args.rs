@@ -81,6 +81,7 @@ Examples:
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
   ncut cluster web.mtx -k 100 --min-share 0          the highest objective, slivers and all
   ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
+  ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped: it may exceed memory
 
 Ctrl-C keeps the best so far; a second one abandons it.
 Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]
@@ -272,8 +273,11 @@ Examples:
   ncut convert friends.csv.gz friends.npz
   ncut convert directed.mtx undirected.mtx --symmetrize max
   ncut convert web.txt.zst web.ncut                  from now on, `ncut cluster web.ncut -k 100` reads nothing
+  ncut convert web.txt.zst web.ncut --memory-limit 2G   edges that do not fit are sorted in files beside web.ncut
 
-Only edge lists and .ncut files keep ids; the other formats number the nodes in the order they first appear."))]
+Only edge lists and .ncut files keep ids; the other formats number the nodes in the order they first appear.
+--memory-limit is for edge lists and symmetric Matrix Market files; arrays over the nodes come on top. Other commands
+put their temporary files beside the graph."))]
 pub(crate) struct ConvertArgs {
     /// The graph to read
     pub(crate) input: PathBuf,
@@ -502,6 +506,9 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true, require_equals = true, num_args = 0..=1,
           default_missing_value = "yes")]
     verify: Option<YesNoArg>,
+    /// Memory for the edges of a text file, such as 500M or 2G; what is more is sorted in temporary files
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) memory_limit: Option<u64>,
 }
 
 impl ReadingArgs {
@@ -522,6 +529,7 @@ impl ReadingArgs {
                 Some(YesNoArg::Yes) => Header::Yes,
                 Some(YesNoArg::No) => Header::No,
             },
+            memory_limit: self.memory_limit,
             verification: if self.trusts() { Verification::Never } else { Verification::BeforeUse },
         }
     }
@@ -653,6 +661,27 @@ fn parse_count(text: &str) -> Result<Count, String> {
         "auto" => Ok(Count::Auto),
         _ => text.parse().map(Count::Exactly).map_err(|error: std::num::ParseIntError| error.to_string()),
     }
+}
+
+/// A number of bytes, with K, M, G or T for powers of 1024.
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((place, letter)) if letter.is_ascii_alphabetic() => {
+            (&text[..place], letter.to_ascii_uppercase())
+        }
+        _ => (text, 'B'),
+    };
+    let power = match unit {
+        'B' => 0,
+        'K' => 1,
+        'M' => 2,
+        'G' => 3,
+        'T' => 4,
+        _ => return Err("it must be a number of bytes, with K, M, G or T after it or without".into()),
+    };
+    let problem = || "it must be a number of bytes from 1M up, such as 500M or 2G".to_string();
+    let bytes = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(1 << (10 * power)));
+    bytes.filter(|&bytes| bytes >= 1 << 20).ok_or_else(problem)
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

@@ -288,3 +288,22 @@ fn a_mapped_graph_gives_what_its_text_gives() {
     let back = bench.run("cluster back.txt -k 2 -o - --quiet");
     assert_eq!(back.stdout, bench.run("cluster g.txt -k 2 -o - --quiet").stdout);
 }
+
+#[test]
+fn a_memory_limit_changes_nothing_but_the_memory() {
+    let list: String =
+        (0..60_000).map(|edge| format!("{} {}\n", edge * 7 % 5_000, edge * 13 % 4_999)).collect();
+    let bench = Bench::new().with("g.txt", &list);
+    assert_eq!(bench.run("convert g.txt a.ncut --quiet").code, Some(0));
+    let ran = bench.run("convert g.txt b.ncut --memory-limit 1M");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("g.txt: 5 000 nodes, "), "{}", ran.stdout);
+    assert_eq!(std::fs::read(bench.path("a.ncut")).unwrap(), std::fs::read(bench.path("b.ncut")).unwrap());
+    let cluster =
+        |arguments: &str| bench.run(&format!("cluster {arguments} -k 3 --preset fast -o - --quiet")).stdout;
+    assert_eq!(cluster("g.txt --memory-limit 1M"), cluster("g.txt"));
+    assert_eq!(bench.files(), ["a.ncut", "b.ncut", "g.txt"]);
+    for bad in ["x", "5X", "0", "12", "G"] {
+        assert_eq!(bench.run(&format!("convert g.txt c.ncut --memory-limit {bad}")).code, Some(2), "{bad}");
+    }
+}

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use common::sketches;
 use ncut::io::{
-    GraphFile, GraphFormat, ReadOptions, Separator, Verification, parse_graph, read_graph, write_graph,
+    GraphFile, GraphFormat, ReadOptions, Separator, Verification, convert_graph, parse_graph, read_graph,
+    write_graph,
 };
 use ncut::{CutScore, Graph, Ncut, Symmetrize, Weights, unobserved};
 use proptest::prelude::*;
@@ -251,4 +252,42 @@ fn opening_reads_nothing_but_the_header() {
     let graph = read_graph(&path, &ReadOptions::default(), &mut unobserved).unwrap().graph;
     assert!(started.elapsed().as_millis() < 100, "{:?}", started.elapsed());
     assert_eq!(graph.columns().len() as u64, n_entries);
+}
+
+/// Sorting in files gives the bytes that sorting in memory gives, and leaves no file behind.
+#[test]
+fn edges_beyond_the_memory_limit_make_the_same_file() {
+    let folder = TempDir::new().unwrap();
+    let mut state = 1u64;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    let mut lists =
+        [String::new(), String::new(), String::from("%%MatrixMarket matrix coordinate real symmetric\n")];
+    lists[2] += "9000 9000 150000\n";
+    for line in 0..150_000 {
+        let (from, to) = (next(9_000), next(9_000));
+        let weight = if line < 70_000 { 1.0 } else { next(100) as f64 / 7.0 };
+        // The first list has no weights, but edges that are there twice.
+        lists[0] += &format!("{from} n{to}\n");
+        lists[1] += &format!("{from} {to} {weight}\n");
+        lists[2] += &format!("{} {} {weight}\n", from + 1, to + 1);
+    }
+    for (text, name) in lists.iter().zip(["plain.txt", "weighted.txt", "matrix.mtx"]) {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        let (whole, sorted) = (folder.path().join("whole.ncut"), folder.path().join("sorted.ncut"));
+        convert_graph(&path, &whole, &ReadOptions::default(), &mut unobserved).unwrap();
+        let limited = ReadOptions { memory_limit: Some(1 << 20), ..ReadOptions::default() };
+        let file = convert_graph(&path, &sorted, &limited, &mut unobserved).unwrap();
+        assert!(fs::read(&whole).unwrap() == fs::read(&sorted).unwrap(), "{name}");
+        let read = read_graph(&path, &limited, &mut unobserved).unwrap();
+        assert_same(&file.graph, &read.graph);
+        assert_same(&open(&whole).unwrap().graph, &read.graph);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file is left");
+        for path in [path, whole, sorted] {
+            fs::remove_file(path).unwrap();
+        }
+    }
 }

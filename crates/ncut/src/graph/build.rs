@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::csr::{Csr, Mirror, check_weight, zeros};
 use super::symmetry::Symmetry;
 use super::{Array, Graph, NodeId, Seal, Weights};
 use crate::error::{Error, Result};
+
+/// Rows that are worth a thread.
+const MIN_ROWS: usize = 1 << 14;
 
 /// What to do with a matrix that is not symmetric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -145,11 +150,11 @@ impl<'a> Graph<'a> {
     ) -> Result<Self> {
         let n_nodes = offsets.len() - 1;
         let mut degrees = zeros::<f64>(n_nodes, n_nodes, columns.len())?;
-        for node in 0..n_nodes {
+        degrees.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, degree)| {
             let row = offsets[node] as usize..offsets[node + 1] as usize;
             // Not `sum`, which makes -0.0 of nothing.
-            degrees[node] = row.map(|entry| weights.at(entry)).fold(0.0, |sum, weight| sum + weight);
-        }
+            *degree = row.map(|entry| weights.at(entry)).fold(0.0, |sum, weight| sum + weight);
+        });
         Self::from_parts_with_degrees(offsets, columns, weights, degrees)
     }
 

@@ -3,6 +3,8 @@
 mod array;
 mod build;
 mod csr;
+mod sorter;
+mod spill;
 mod symmetry;
 mod components;
 mod triangle;
@@ -21,7 +23,10 @@ pub use components::Components;
 pub use contract::LEFT_OUT;
 pub(crate) use contract::Members;
 use contract::Rows;
+pub(crate) use csr::Csr;
 pub(crate) use parts::Parts;
+pub(crate) use sorter::{EdgeSorter, Edges};
+pub(crate) use spill::Spilling;
 pub(crate) use triangle::Triangle;
 pub(crate) use verify::Seal;
 

@@ -16,7 +16,8 @@
 //! floats of 64 bits), self-loops (`n`, if there are any), ends of names (`n` of 64 bits) and the names' text, UTF-8.
 //! The columns come first because a writer that merges runs learns everything else on the way.
 
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -26,7 +27,7 @@ use bytemuck::Pod;
 use super::names::NameChecksums;
 use super::{GraphFile, Names, Verification};
 use crate::error::{Error, Result};
-use crate::graph::{Array, Graph, NodeId, Seal, StoredGraph, Weights};
+use crate::graph::{Array, Csr, EdgeSorter, Graph, NodeId, Seal, Spilling, StoredGraph, Weights};
 use crate::mapping::Mapping;
 
 const MAGIC: [u8; 8] = *b"\x89ncut\r\n\x1a";
@@ -79,15 +80,19 @@ struct Header {
 
 /// Opens a file by mapping it.
 pub(super) fn open(path: &Path, verification: Verification) -> Result<GraphFile> {
-    let file = super::open(path)?;
+    map(&super::open(path)?, Some(path), verification)
+}
+
+/// Maps a file that is open.
+pub(super) fn map(file: &File, path: Option<&Path>, verification: Verification) -> Result<GraphFile> {
     let problem =
         |error: io::Error| Error::in_file(None, format!("cannot be mapped: {}", super::plain(&error)));
     if file.metadata().map_err(problem)?.len() < HEADER_BYTES as u64 {
         return Err(no_header());
     }
-    let mapping = Mapping::of(&file).map_err(problem)?;
+    let mapping = Mapping::of(file).map_err(problem)?;
     let arrays = Arrays { bytes: mapping.bytes(), mapping: Some(&mapping) };
-    read(&arrays, Some(path), verification)
+    read(&arrays, path, verification)
 }
 
 /// Reads a file that is in memory, copying its arrays.
@@ -331,6 +336,91 @@ pub(super) fn write(
         _ => (0..n_nodes).map(|node| graph.self_loop(node)).collect(),
     };
     writer.finish(width, graph.offsets(), &degrees, &self_loops, names)
+}
+
+/// Writes the graph of edges that are in temporary files, some rows at a time.
+pub(super) fn write_sorted(
+    file: &mut File,
+    sorter: EdgeSorter,
+    n_nodes: usize,
+    names: Option<&Names>,
+    spilling: Option<&Spilling>,
+) -> Result<()> {
+    let problem =
+        |error: io::Error| Error::in_file(None, format!("cannot be written: {}", super::plain(&error)));
+    let mut writer = Writer::new(file).map_err(problem)?;
+    let mut rows = WrittenRows::default();
+    let folder = spilling.map_or(Path::new("."), |spilling| &spilling.folder);
+    sorter.for_each_group(n_nodes, |group| {
+        writer.add(&group.columns).and_then(|()| rows.add(&group, folder)).map_err(problem)
+    })?;
+    if !rows.degrees.iter().fold(0.0, |sum, degree| sum + degree).is_finite() {
+        return Err(Error::WeightOverflow);
+    }
+    let finish = || -> io::Result<()> {
+        writer.end(Part::Columns)?;
+        let width = if rows.weights.is_some() { Width::F64 } else { Width::None };
+        if let Some(weights) = rows.weights.take() {
+            let mut weights = weights.into_inner().map_err(io::IntoInnerError::into_error)?;
+            weights.rewind()?;
+            let mut piece = vec![0; BUFFER];
+            loop {
+                match weights.read(&mut piece)? {
+                    0 => break,
+                    n_bytes => writer.add(&piece[..n_bytes])?,
+                }
+            }
+        }
+        writer.end(Part::Weights)?;
+        writer.finish(width, &rows.offsets, &rows.degrees, &rows.self_loops, names)
+    };
+    finish().map_err(problem)
+}
+
+/// What is known of the rows written so far, without their columns.
+struct WrittenRows {
+    offsets: Vec<u64>,
+    degrees: Vec<f64>,
+    /// Empty as long as there is none.
+    self_loops: Vec<f64>,
+    /// A temporary file, from the first weight that is not 1 on: where weights begin is known when all columns are.
+    weights: Option<BufWriter<File>>,
+}
+
+impl Default for WrittenRows {
+    fn default() -> Self {
+        Self { offsets: vec![0], degrees: Vec::new(), self_loops: Vec::new(), weights: None }
+    }
+}
+
+impl WrittenRows {
+    fn add(&mut self, group: &Csr<'_>, folder: &Path) -> io::Result<()> {
+        let n_before = self.offsets.last().copied().unwrap_or(0);
+        if self.weights.is_none() && !matches!(group.weights, Weights::Unit) {
+            let mut file = BufWriter::with_capacity(BUFFER, tempfile::tempfile_in(folder)?);
+            (0..n_before).try_for_each(|_| file.write_all(&1f64.to_le_bytes()))?;
+            self.weights = Some(file);
+        }
+        if let Some(file) = &mut self.weights {
+            match &group.weights {
+                Weights::F64(weights) => file.write_all(bytemuck::cast_slice(weights))?,
+                _ => group.columns.iter().try_for_each(|_| file.write_all(&1f64.to_le_bytes()))?,
+            }
+        }
+        for bounds in group.offsets.windows(2) {
+            let (row, node) = (bounds[0] as usize..bounds[1] as usize, self.degrees.len());
+            self.degrees.push(row.clone().fold(0.0, |sum, entry| sum + group.weights.at(entry)));
+            self.offsets.push(n_before + bounds[1]);
+            let self_loop = group.columns[row.clone()].binary_search(&(node as NodeId));
+            if self_loop.is_ok() && self.self_loops.is_empty() {
+                self.self_loops = vec![0.0; node];
+            }
+            if self_loop.is_ok() || !self.self_loops.is_empty() {
+                self.self_loops.push(self_loop.map_or(0.0, |place| group.weights.at(row.start + place)));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Writes a file front to back; the header comes last, when everything is known.

@@ -12,12 +12,14 @@
 //! points may also be `.parquet`, with the cargo feature `parquet`.
 
 mod binary;
+mod edge_chunk;
 mod edge_list;
 mod fields;
 mod labels;
 mod matrix_market;
 mod metis;
 mod names;
+mod numbers;
 mod npy;
 mod npz;
 mod output;
@@ -34,7 +36,7 @@ use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Symmetrize};
+use crate::graph::{EdgeSorter, Graph, Spilling, Symmetrize};
 use crate::progress::{Observer, unobserved};
 
 pub use edge_list::Header;
@@ -96,6 +98,10 @@ pub struct ReadOptions {
     pub header: Header,
     /// When the arrays of a `.ncut` file are checked.
     pub verification: Verification,
+    /// Bytes of memory that the edges of an edge list or of a symmetric Matrix Market file may take, about. Those that
+    /// are more are sorted in temporary files beside the file, and the graph is a mapped one; arrays over the nodes come
+    /// on top.
+    pub memory_limit: Option<u64>,
 }
 
 /// When the arrays of a `.ncut` file are checked. Opening always checks its header, and that everything the header
@@ -174,6 +180,56 @@ pub fn parse_graph(bytes: &[u8], format: GraphFormat, options: &ReadOptions) -> 
     Source::Bytes(bytes).read(format, options)
 }
 
+/// Reads a graph from one file and writes it to another, in the formats their names tell, whole or not at all. Returns
+/// what the second one holds.
+///
+/// Where [`ReadOptions::memory_limit`] is less than the edges need and the second file is a `.ncut` one, they go to it
+/// by way of temporary files beside it, and never are in memory all at once.
+///
+/// # Errors
+/// As [`read_graph`] and [`write_graph`].
+pub fn convert_graph(
+    from: &Path,
+    to: &Path,
+    options: &ReadOptions,
+    observe: Observer<'_>,
+) -> Result<GraphFile> {
+    if options.memory_limit.is_none() || GraphFormat::of(to)? != GraphFormat::Binary {
+        let file = read_graph(from, options, observe)?;
+        write_graph(to, &file.graph, file.names.as_ref())?;
+        return Ok(file);
+    }
+    let format = GraphFormat::of(from)?;
+    let spilling = options.spilling_beside(to);
+    let contents = Source::File(from, observe).contents(format, options, spilling.as_ref());
+    match contents.map_err(|error| error.at(from))? {
+        Contents::Edges(edges) if edges.sorter.is_spilled() => {
+            let Collected { sorter, n_nodes, names, header } = edges;
+            let mut sorter = Some(sorter);
+            let mut refused = None;
+            let written = write_whole(to, |file| {
+                let sorter = sorter.take().expect("it is called once");
+                let written = binary::write_sorted(file, sorter, n_nodes, names.as_ref(), spilling.as_ref());
+                written.map_err(|error| {
+                    refused = Some(error);
+                    io::Error::other("the graph was refused")
+                })
+            });
+            if let Some(error) = refused {
+                return Err(error.at(from));
+            }
+            written?;
+            let trusted = ReadOptions { verification: Verification::Never, ..*options };
+            Ok(GraphFile { header, ..read_graph(to, &trusted, &mut unobserved)? })
+        }
+        contents => {
+            let file = contents.finish(None).map_err(|error| error.at(from))?;
+            write_graph(to, &file.graph, file.names.as_ref())?;
+            Ok(file)
+        }
+    }
+}
+
 /// Writes a graph to a file, in the format its name tells: whole or not at all.
 ///
 /// # Errors
@@ -211,6 +267,51 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     read().map_err(|error: Error| error.at(path))
 }
 
+/// What a file holds.
+enum Contents {
+    Graph(GraphFile),
+    Edges(Collected),
+}
+
+/// The edges of a file, to be sorted into the rows of a graph.
+struct Collected {
+    sorter: EdgeSorter,
+    n_nodes: usize,
+    names: Option<Names>,
+    header: Option<String>,
+}
+
+impl Contents {
+    fn finish(self, spilling: Option<&Spilling>) -> Result<GraphFile> {
+        match self {
+            Self::Graph(file) => Ok(file),
+            Self::Edges(Collected { sorter, n_nodes, names, header }) => match spilling {
+                Some(spilling) if sorter.is_spilled() => {
+                    let problem = |error: io::Error| {
+                        let folder = spilling.folder.display();
+                        Error::in_file(
+                            None,
+                            format!("no temporary file can be made in {folder}: {}", plain(&error)),
+                        )
+                    };
+                    let mut file = tempfile::tempfile_in(&spilling.folder).map_err(problem)?;
+                    binary::write_sorted(&mut file, sorter, n_nodes, names.as_ref(), Some(spilling))?;
+                    Ok(GraphFile { header, ..binary::map(&file, None, Verification::Never)? })
+                }
+                _ => Ok(GraphFile { graph: sorter.graph(n_nodes)?, names, header }),
+            },
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Temporary files beside `path`, if memory is limited.
+    fn spilling_beside(&self, path: &Path) -> Option<Spilling> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        self.memory_limit.map(|limit| Spilling { limit, folder: folder.to_path_buf() })
+    }
+}
+
 /// Where a graph is read from.
 enum Source<'s> {
     File(&'s Path, Observer<'s>),
@@ -219,16 +320,35 @@ enum Source<'s> {
 
 impl<'s> Source<'s> {
     fn read(self, format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {
+        let spilling = match &self {
+            Self::File(path, _) => options.spilling_beside(path),
+            // What is in memory already may as well be sorted there.
+            Self::Bytes(_) => None,
+        };
+        self.contents(format, options, spilling.as_ref())?.finish(spilling.as_ref())
+    }
+
+    fn contents(
+        self,
+        format: GraphFormat,
+        options: &ReadOptions,
+        spilling: Option<&Spilling>,
+    ) -> Result<Contents> {
+        let limit = spilling.map(|spilling| spilling.limit);
         match format {
             GraphFormat::EdgeList(separator) => {
-                edge_list::read(&mut self.lines()?, separator, options.header)
+                let lines = &mut self.lines()?.within(limit);
+                edge_list::read(lines, separator, options.header, spilling).map(Contents::Edges)
             }
-            GraphFormat::MatrixMarket => matrix_market::read(&mut self.lines()?, options.symmetrize),
-            GraphFormat::Metis => metis::read(&mut self.lines()?, options.symmetrize),
+            GraphFormat::MatrixMarket => {
+                matrix_market::read(&mut self.lines()?.within(limit), options.symmetrize, spilling)
+            }
+            GraphFormat::Metis => metis::read(&mut self.lines()?, options.symmetrize).map(Contents::Graph),
             GraphFormat::Npz => match self {
                 Self::File(path, _) => npz::read(BufReader::new(open(path)?), options),
                 Self::Bytes(bytes) => npz::read(Cursor::new(bytes), options),
-            },
+            }
+            .map(Contents::Graph),
             GraphFormat::Binary => {
                 let (file, observe) = match self {
                     Self::File(path, observe) => (binary::open(path, options.verification)?, Some(observe)),
@@ -237,7 +357,7 @@ impl<'s> Source<'s> {
                 if options.verification == Verification::AtOnce {
                     file.verify(observe.unwrap_or(&mut unobserved))?;
                 }
-                Ok(file)
+                Ok(Contents::Graph(file))
             }
         }
     }

@@ -130,7 +130,8 @@ pub(super) struct Numbering {
     hasher: DefaultHashBuilder,
 }
 
-const UNSEEN: NodeId = NodeId::MAX;
+/// Stands for an id that did not appear yet.
+pub(super) const UNSEEN: NodeId = NodeId::MAX;
 /// The table reaches so far at least.
 const LEAST_TABLE: u64 = 1 << 20;
 /// Places in the table for every node, at most.
@@ -146,33 +147,33 @@ impl Numbering {
         Names::new(self.text, self.ends)
     }
 
-    /// The node with this id, the next free number if it is new.
+    /// The node whose id is a whole number as [`whole_number`] knows it; `UNSEEN` if it did not appear yet.
+    #[inline]
+    pub(super) fn known_integer(&self, id: u64) -> NodeId {
+        match self.table.get(id as usize) {
+            Some(&node) => node,
+            None => self.integers.get(&id).copied().unwrap_or(UNSEEN),
+        }
+    }
+
+    /// The node whose id is no whole number; `UNSEEN` if it did not appear yet.
+    pub(super) fn known_word(&self, id: &str) -> NodeId {
+        let hash = self.hasher.hash_one(id.as_bytes());
+        let found = self.words.find(hash, |&node| name(&self.text, &self.ends, node) == id.as_bytes());
+        found.copied().unwrap_or(UNSEEN)
+    }
+
+    /// The node whose id is a whole number, the next free number if it is new.
     ///
     /// # Errors
     /// When there are more ids than node numbers.
-    pub(super) fn number(&mut self, id: &str) -> Result<NodeId> {
-        match whole_number(id.as_bytes()) {
-            Some(number) => self.integer(number),
-            None => self.word(id),
-        }
-    }
-
-    /// The node whose id is a whole number as [`whole_number`] knows it.
-    #[inline]
     pub(super) fn integer(&mut self, id: u64) -> Result<NodeId> {
-        match self.table.get(id as usize) {
-            Some(&node) if node != UNSEEN => Ok(node),
-            _ => self.new_integer(id),
+        let node = self.known_integer(id);
+        if node != UNSEEN {
+            return Ok(node);
         }
-    }
-
-    #[cold]
-    fn new_integer(&mut self, id: u64) -> Result<NodeId> {
         if id >= self.table.len() as u64 && id < LEAST_TABLE.max(self.len() as u64 * PLACES_PER_NODE) {
             self.widen_table(id);
-        }
-        if let Some(&node) = self.integers.get(&id) {
-            return Ok(node);
         }
         let mut digits = [0; 20];
         let node = self.add(digits_of(id, &mut digits))?;
@@ -196,16 +197,20 @@ impl Numbering {
         });
     }
 
-    /// The node whose id is no whole number.
+    /// The node whose id is no whole number, the next free number if it is new.
+    ///
+    /// # Errors
+    /// When there are more ids than node numbers.
     pub(super) fn word(&mut self, id: &str) -> Result<NodeId> {
-        let hash = self.hasher.hash_one(id.as_bytes());
-        let found = self.words.find(hash, |&node| name(&self.text, &self.ends, node) == id.as_bytes());
-        if let Some(&node) = found {
+        let node = self.known_word(id);
+        if node != UNSEEN {
             return Ok(node);
         }
         let node = self.add(id.as_bytes())?;
         let Self { text, ends, words, hasher, .. } = self;
-        words.insert_unique(hash, node, |&other| hasher.hash_one(name(text, ends, other)));
+        words.insert_unique(hasher.hash_one(id.as_bytes()), node, |&other| {
+            hasher.hash_one(name(text, ends, other))
+        });
         Ok(node)
     }
 
@@ -222,8 +227,8 @@ impl Numbering {
 
 /// An id as a number where that tells it from all other ids: plain digits without a zero in front.
 pub(super) fn whole_number(id: &[u8]) -> Option<u64> {
-    // Nineteen digits always fit.
-    if id.is_empty() || id.len() > 19 || (id[0] == b'0' && id.len() > 1) {
+    // Eighteen digits leave some bits free.
+    if id.is_empty() || id.len() > 18 || (id[0] == b'0' && id.len() > 1) {
         return None;
     }
     id.iter()
