@@ -95,7 +95,7 @@ impl SpilledRun {
                 let range = run.block(block);
                 match run.weights.get(range.clone()) {
                     Some(weights) if !run.weights.is_empty() => {
-                        file.write_all(bytemuck::cast_slice(weights))?
+                        file.write_all(bytemuck::cast_slice(weights))?;
                     }
                     _ => range.clone().try_for_each(|_| file.write_all(&1f64.to_ne_bytes()))?,
                 }

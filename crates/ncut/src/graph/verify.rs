@@ -127,9 +127,9 @@ impl Graph<'_> {
             while low < high {
                 let middle = low.midpoint(high);
                 if self.offsets[middle as usize] + middle < block * BLOCK {
-                    low = middle + 1
+                    low = middle + 1;
                 } else {
-                    high = middle
+                    high = middle;
                 }
             }
             low as usize

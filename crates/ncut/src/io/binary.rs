@@ -169,10 +169,10 @@ impl Arrays<'_> {
     fn numbers<T: Pod>(&self, place: Range<usize>) -> Result<Array<'static, T>> {
         match self.mapping {
             Some(mapping) => mapping.numbers(place).map(Array::from),
-            None => self.bytes.get(place).and_then(|bytes| {
-                let numbers = bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned);
-                Some(numbers.collect())
-            }),
+            None => self
+                .bytes
+                .get(place)
+                .map(|bytes| bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect()),
         }
         .ok_or_else(|| Error::damaged("its arrays do not fit into it"))
     }

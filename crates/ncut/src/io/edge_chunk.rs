@@ -276,7 +276,7 @@ fn plain_weight(text: &[u8]) -> Option<(f64, &[u8])> {
     {
         return Some((weight, rest));
     }
-    let n_letters = text.iter().position(|byte| byte.is_ascii_whitespace()).unwrap_or(text.len());
+    let n_letters = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
     let (word, rest) = text.split_at(n_letters);
     let weight = parse_weight(str::from_utf8(word).ok()?).ok()?;
     Some((weight, rest))
