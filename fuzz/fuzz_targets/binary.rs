@@ -41,7 +41,7 @@ fn sealed(file: &File) -> Vec<u8> {
         2 => floats(&file.weights),
         _ => Vec::new(),
     };
-    let (ends, text) = if file.flags & 8 != 0 { (wide(&file.offsets), file.names.clone()) } else { Default::default() };
+    let (ends, text) = if file.flags & 8 != 0 { (wide(file.offsets.get(1..).unwrap_or_default()), file.names.clone()) } else { Default::default() };
     let parts = [narrow(&file.columns), weights, wide(&file.offsets), floats(&file.degrees), loops, ends, text];
     let mut bytes = vec![0; 128];
     bytes[..8].copy_from_slice(b"\x89ncut\r\n\x1a");
