@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ncut::descent::StoppingRule;
 use ncut::image::{PictureGraph, PixelLinks};
-use ncut::io::{Header, ReadOptions};
+use ncut::io::{Header, ReadOptions, Verification};
 use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
 use ncut::{ComponentChoice, Ncut, Preset, Symmetrize};
 
@@ -59,6 +59,8 @@ Graph files, by ending (text also with .gz or .zst):
   .mtx                    Matrix Market, coordinate
   .graph .metis           METIS
   .npz                    scipy.sparse.save_npz
+  .ncut                   our own, which is mapped and not read: `ncut convert` makes it once, for graphs up to
+                          any size
 An edge that an edge list holds twice, in either direction, counts twice.";
 
 const LABEL_HELP: &str = "\
@@ -79,6 +81,7 @@ Examples:
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
   ncut cluster web.mtx -k 100 --min-share 0          the highest objective, slivers and all
   ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
+  ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped: it may exceed memory
 
 Ctrl-C keeps the best so far; a second one abandons it.
 Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]
@@ -269,8 +272,12 @@ pub(crate) struct CompareArgs {
 Examples:
   ncut convert friends.csv.gz friends.npz
   ncut convert directed.mtx undirected.mtx --symmetrize max
+  ncut convert web.txt.zst web.ncut                  from now on, `ncut cluster web.ncut -k 100` reads nothing
+  ncut convert web.txt.zst web.ncut --memory-limit 2G   edges that do not fit are sorted in files beside web.ncut
 
-Only edge lists keep ids; the other formats number the nodes in the order they first appear."))]
+Only edge lists and .ncut files keep ids; the other formats number the nodes in the order they first appear.
+--memory-limit is for edge lists and symmetric Matrix Market files; arrays over the nodes come on top. Other commands
+put their temporary files beside the graph."))]
 pub(crate) struct ConvertArgs {
     /// The graph to read
     pub(crate) input: PathBuf,
@@ -307,6 +314,18 @@ pub(crate) struct CompletionsArgs {
 }
 
 impl Command {
+    /// Whether a damaged file may be used.
+    pub(crate) fn trusts_files(&self) -> bool {
+        match self {
+            Self::Cluster(args) => args.reading.trusts(),
+            Self::Score(args) => args.reading.trusts(),
+            Self::Choose(args) => args.reading.trusts(),
+            Self::Compare(args) => args.reading.trusts(),
+            Self::Convert(args) => args.reading.trusts(),
+            _ => false,
+        }
+    }
+
     /// Threads that are allowed.
     pub(crate) fn threads(&self) -> Option<u32> {
         match self {
@@ -482,10 +501,22 @@ pub(crate) struct ReadingArgs {
     symmetrize: Option<SymmetrizeArg>,
     /// Whether the first line of an edge list names the columns [default: found out]
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
-    header: Option<HeaderArg>,
+    header: Option<YesNoArg>,
+    /// Compare an .ncut file with its checksums before it is used [default: yes]
+    #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true, require_equals = true, num_args = 0..=1,
+          default_missing_value = "yes")]
+    verify: Option<YesNoArg>,
+    /// Memory for the edges of a text file, such as 500M or 2G; what is more is sorted in temporary files
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    pub(crate) memory_limit: Option<u64>,
 }
 
 impl ReadingArgs {
+    /// Whether files are used without a look at their checksums.
+    pub(crate) fn trusts(&self) -> bool {
+        matches!(self.verify, Some(YesNoArg::No))
+    }
+
     pub(crate) fn options(&self) -> ReadOptions {
         ReadOptions {
             symmetrize: match self.symmetrize {
@@ -495,9 +526,11 @@ impl ReadingArgs {
             },
             header: match self.header {
                 None => Header::Detect,
-                Some(HeaderArg::Yes) => Header::Yes,
-                Some(HeaderArg::No) => Header::No,
+                Some(YesNoArg::Yes) => Header::Yes,
+                Some(YesNoArg::No) => Header::No,
             },
+            memory_limit: self.memory_limit,
+            verification: if self.trusts() { Verification::Never } else { Verification::BeforeUse },
         }
     }
 }
@@ -611,7 +644,7 @@ enum SymmetrizeArg {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum HeaderArg {
+enum YesNoArg {
     Yes,
     No,
 }
@@ -628,6 +661,27 @@ fn parse_count(text: &str) -> Result<Count, String> {
         "auto" => Ok(Count::Auto),
         _ => text.parse().map(Count::Exactly).map_err(|error: std::num::ParseIntError| error.to_string()),
     }
+}
+
+/// A number of bytes, with K, M, G or T for powers of 1024.
+fn parse_bytes(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((place, letter)) if letter.is_ascii_alphabetic() => {
+            (&text[..place], letter.to_ascii_uppercase())
+        }
+        _ => (text, 'B'),
+    };
+    let power = match unit {
+        'B' => 0,
+        'K' => 1,
+        'M' => 2,
+        'G' => 3,
+        'T' => 4,
+        _ => return Err("it must be a number of bytes, with K, M, G or T after it or without".into()),
+    };
+    let problem = || "it must be a number of bytes from 1M up, such as 500M or 2G".to_string();
+    let bytes = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(1 << (10 * power)));
+    bytes.filter(|&bytes| bytes >= 1 << 20).ok_or_else(problem)
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

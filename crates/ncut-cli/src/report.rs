@@ -99,6 +99,11 @@ impl GraphReport {
         self.n_nodes
     }
 
+    /// The nodes and edges of a graph that is too large to look for its components by the way.
+    pub(crate) fn sizes(graph: &Graph<'_>) -> String {
+        format!("{}, {}", counted(graph.n_nodes(), "node"), counted(graph.n_edges(), "edge"))
+    }
+
     /// `15 606 nodes, 45 878 edges, 1 component`.
     pub(crate) fn sentence(&self) -> String {
         let mut sentence = format!(
@@ -244,6 +249,8 @@ impl AgreementReport {
 #[derive(Default, Serialize)]
 pub(crate) struct Seconds {
     pub(crate) read: f64,
+    /// Comparing a mapped file with its checksums.
+    pub(crate) verify: f64,
     pub(crate) build: f64,
     pub(crate) solve: f64,
     /// The upper bound, where it was asked for.

@@ -296,3 +296,32 @@ fn a_gzip_of_two_members_is_read_whole() {
     let ran = Bench::new().with("g.txt.gz", bytes).run("cluster g.txt.gz -k 1");
     assert!(ran.stdout.starts_with("g.txt.gz: 3 nodes, 2 edges, 1 component\n"), "{ran:?}");
 }
+
+#[test]
+fn damaged_binary_files_are_refused_by_every_command() {
+    let bench = Bench::new().with("g.txt", TRIANGLES).with("l.txt", "0\n0\n0\n1\n1\n1\n");
+    assert_eq!(bench.run("convert g.txt g.ncut").code, Some(0));
+    let mut bytes = fs::read(bench.path("g.ncut")).unwrap();
+    // The first column.
+    bytes[128] = 200;
+    fs::write(bench.path("g.ncut"), &bytes).unwrap();
+    for call in [
+        "cluster g.ncut -k 2",
+        "score g.ncut l.txt",
+        "choose g.ncut --to 3",
+        "compare g.ncut -k 2",
+        "convert g.ncut o.mtx",
+    ] {
+        let ran = bench.run(call);
+        assert_eq!(ran.code, Some(1), "{call}");
+        assert_eq!(
+            ran.stderr,
+            "ncut: g.ncut: the file is damaged: the checksum of its column numbers is wrong; make it anew with `ncut \
+             convert`\n"
+        );
+    }
+    let trusted = bench.run("cluster g.ncut -k 2 --verify=no");
+    assert_eq!(trusted.code, Some(1));
+    assert!(trusted.stderr.contains("the file is damaged: run without --verify=no"), "{}", trusted.stderr);
+    assert_eq!(bench.files(), ["g.ncut", "g.txt", "l.txt"]);
+}

@@ -266,3 +266,44 @@ fn a_truth_without_overlap_is_refused() {
     assert!(some.stdout.contains("ARI 1.0000 on the 4 nodes labelled in both\n"), "{some:?}");
     assert_eq!(bench.run("score g.txt none.txt").code, Some(1));
 }
+
+#[test]
+fn a_mapped_graph_gives_what_its_text_gives() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    let converted = bench.run("convert g.txt g.ncut");
+    assert_eq!(converted.stdout, "g.txt: 6 nodes, 7 edges, 1 component\ng.ncut written\n");
+    for arguments in ["-k 2 -o -", "-k 2 -o - --preset paper --verify", "-k 2 -o - --verify=no"] {
+        let of_text = bench.run(&format!("cluster g.txt --quiet {}", arguments.replace("=no", "")));
+        let mapped = bench.run(&format!("cluster g.ncut --quiet {arguments}"));
+        assert_eq!((mapped.code, &mapped.stdout), (Some(0), &of_text.stdout), "{}", mapped.stderr);
+        assert!(mapped.stdout.starts_with("a\t0\n"), "ids come with the file");
+    }
+    assert_eq!(bench.run("cluster g.ncut -k 2 -o l.txt --quiet").code, Some(0));
+    for call in
+        ["score g.ncut l.txt", "choose g.ncut --to 3", "compare g.ncut -k 2", "convert g.ncut back.txt"]
+    {
+        let ran = bench.run(call);
+        assert_eq!(ran.code, Some(0), "{call}: {}", ran.stderr);
+    }
+    let back = bench.run("cluster back.txt -k 2 -o - --quiet");
+    assert_eq!(back.stdout, bench.run("cluster g.txt -k 2 -o - --quiet").stdout);
+}
+
+#[test]
+fn a_memory_limit_changes_nothing_but_the_memory() {
+    let list: String =
+        (0..60_000).map(|edge| format!("{} {}\n", edge * 7 % 5_000, edge * 13 % 4_999)).collect();
+    let bench = Bench::new().with("g.txt", &list);
+    assert_eq!(bench.run("convert g.txt a.ncut --quiet").code, Some(0));
+    let ran = bench.run("convert g.txt b.ncut --memory-limit 1M");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("g.txt: 5 000 nodes, "), "{}", ran.stdout);
+    assert_eq!(std::fs::read(bench.path("a.ncut")).unwrap(), std::fs::read(bench.path("b.ncut")).unwrap());
+    let cluster =
+        |arguments: &str| bench.run(&format!("cluster {arguments} -k 3 --preset fast -o - --quiet")).stdout;
+    assert_eq!(cluster("g.txt --memory-limit 1M"), cluster("g.txt"));
+    assert_eq!(bench.files(), ["a.ncut", "b.ncut", "g.txt"]);
+    for bad in ["x", "5X", "0", "12", "G"] {
+        assert_eq!(bench.run(&format!("convert g.txt c.ncut --memory-limit {bad}")).code, Some(2), "{bad}");
+    }
+}

@@ -139,6 +139,11 @@ impl Error {
         Self::BadFile { path: None, line: line.into(), problem: problem.into() }
     }
 
+    /// A file that is not what was written.
+    pub(crate) fn damaged(problem: &str) -> Self {
+        Self::in_file(None, format!("the file is damaged: {problem}; make it anew with `ncut convert`"))
+    }
+
     /// Labels that cannot be used.
     pub(crate) fn labels(problem: impl Into<String>) -> Self {
         Self::BadLabels { problem: problem.into() }

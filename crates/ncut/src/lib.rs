@@ -29,6 +29,7 @@ pub mod progress;
 mod blocks;
 mod disjoint;
 mod random;
+mod mapping;
 pub mod graph;
 pub mod partition;
 pub mod metrics;
@@ -47,7 +48,7 @@ mod choose;
 
 pub use choose::{CountCurve, CountReason, CountRow};
 pub use error::{Error, Result};
-pub use graph::{Components, Graph, GraphBuilder, LEFT_OUT, NodeId, Symmetrize, Weights};
+pub use graph::{Array, Components, Graph, GraphBuilder, LEFT_OUT, NodeId, Symmetrize, Weights};
 pub use metrics::{Agreement, ClusterSummary, CutScore, Label, NmiNormalization, UNLABELLED};
 pub use ncut::{Clustering, ComponentChoice, Ncut, Preset};
 pub use partition::{ClusterId, Links, Move, Partition};

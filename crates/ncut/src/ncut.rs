@@ -344,6 +344,7 @@ impl Ncut {
             let (value, expected) = (self.n_clusters.to_string(), "below 2^31");
             return Err(Error::BadSetting { name: "n_clusters", value, expected });
         }
+        graph.verify()?;
         match &self.init {
             Some(_) if self.is_auto => {
                 Err(Error::labels("starting labels need a number of clusters, which is to be found out"))

@@ -178,6 +178,7 @@ impl<'g> Partition<'g> {
     /// When the number of labels is not that of the nodes, a label is not below `n_clusters`, or there are more
     /// clusters than nodes.
     pub fn new(graph: &'g Graph<'g>, labels: Vec<ClusterId>, n_clusters: usize) -> Result<Self> {
+        graph.verify()?;
         if labels.len() != graph.n_nodes() {
             return Err(Error::labels(format!(
                 "{} labels were given for {} nodes",

@@ -12,6 +12,8 @@ use std::time::Instant;
 pub enum Stage {
     /// Reading a file; the steps are bytes.
     Read,
+    /// Comparing a mapped file with its checksums; the steps are stored entries.
+    Verify,
     /// Searching the nearest neighbours of points; the steps are points.
     Neighbors,
     /// Blurring or scaling a picture, or linking its pixels; the steps are rows of pixels.
@@ -32,6 +34,7 @@ impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Read => "reading",
+            Self::Verify => "verifying",
             Self::Neighbors => "finding neighbours",
             Self::Picture => "preparing the picture",
             Self::Hierarchy => "first-neighbour hierarchy",

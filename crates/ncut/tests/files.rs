@@ -543,3 +543,100 @@ fn ambiguous_separators_are_not_guessed() {
     assert_eq!(parse_edges("1,2,\n2,3,1\n").unwrap_err().to_string(), "line 1: the weight is missing");
     assert_eq!(parse_edges("a b w\n1 2 3\n").unwrap().header.as_deref(), Some("a b w"));
 }
+
+/// An edge list of many portions, with everything that is unusual somewhere in it.
+fn long_list() -> String {
+    let mut text = String::from("# ids, words and weights\n");
+    let mut state = 1u64;
+    let mut next = |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    for line in 0..120_000 {
+        let (from, to) = (next(5_000), next(5_000));
+        let weight = next(1_000) as f64 / 8.0;
+        text += &match line % 1_000 {
+            0 => format!("node{from} {to} {weight}\n"),
+            1 => format!("0{from}\t \"a b\" {weight:e}\r\n"),
+            2 => "% nothing\n\n".into(),
+            3 => format!("{from}0000000000000000 {to} 0.1234567890123456789\n"),
+            4 => format!("  {from} {to} {weight:.20}  \n"),
+            _ => format!("{from} {to} {weight}\n"),
+        };
+    }
+    text
+}
+
+#[test]
+fn a_long_list_reads_the_same_with_any_number_of_threads() {
+    let text = long_list();
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("long.txt");
+    fs::write(&path, &text).unwrap();
+    // The rules, line by line.
+    let mut ids: Vec<String> = Vec::new();
+    let mut places = BTreeMap::new();
+    let mut edges = Vec::new();
+    for line in text.lines().filter(|line| !line.trim().is_empty() && !line.starts_with(['#', '%'])) {
+        let line = line.replace("\"a b\"", "a_b");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut node = |id: &str| {
+            let id = id.replace('_', " ");
+            *places.entry(id.clone()).or_insert_with(|| {
+                ids.push(id);
+                ids.len() as u32 - 1
+            })
+        };
+        edges.push((node(words[0]), node(words[1]), words[2].parse::<f64>().unwrap()));
+    }
+    let expected = Graph::from_edges(ids.len(), edges).unwrap();
+    for n_threads in [1, 2, 5] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+        let file = pool.install(|| read(&path));
+        assert_same(&file.graph, &expected);
+        assert_eq!(file.graph.degrees(), expected.degrees());
+        assert!(file.names.unwrap().iter().eq(ids.iter().map(String::as_str)));
+    }
+}
+
+#[test]
+fn the_first_bad_line_of_a_long_list_is_named() {
+    let mut lines: Vec<String> = long_list().lines().map(str::to_string).collect();
+    for (place, bad, problem) in [
+        (110_000, "1 2 x", "the weight `x` is not a number"),
+        (90_000, "1 2", "this line has 2 columns, the first edge has 3"),
+        (60_001, "1 2 -3", "the weight -3 is negative"),
+        (7, "1 2 1 4", "an edge is `from to`"),
+    ] {
+        lines[place - 1] = bad.into();
+        let error = parse_edges(&lines.join("\n")).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("line {place}: {problem}")), "{error}");
+    }
+    let mut bytes = long_list().into_bytes();
+    let place = bytes.len() / 2;
+    bytes[place] = 0xff;
+    let line = 1 + bytes[..place].iter().filter(|&&byte| byte == b'\n').count();
+    let format = GraphFormat::EdgeList(Separator::Detect);
+    let error = parse_graph(&bytes, format, &ReadOptions::default()).unwrap_err().to_string();
+    assert!(error.starts_with(&format!("line {line}: this is not UTF-8 text")), "{error}");
+}
+
+#[test]
+fn matrix_market_counts_its_entries_and_lines() {
+    let entries: String = (1..60_000)
+        .map(|row| format!("{} {row} 0.5\n{}", row + 1, if row % 100 == 0 { "% x\n" } else { "" }))
+        .collect();
+    let parse = |n_entries: usize, entries: &str| {
+        let text =
+            format!("%%MatrixMarket matrix coordinate real symmetric\n60000 60000 {n_entries}\n{entries}");
+        parse_graph(text.as_bytes(), GraphFormat::MatrixMarket, &ReadOptions::default())
+    };
+    assert_eq!(parse(59_999, &entries).unwrap().graph.n_edges(), 59_999);
+    let error = parse(59_000, &entries).unwrap_err().to_string();
+    // Two lines before the entries, a comment after every hundredth.
+    assert_eq!(error, "line 59593: the size line promises 59000 entries, here is one more");
+    assert!(parse(60_000, &entries).unwrap_err().to_string().contains("the file ends after 59999"));
+    let error =
+        parse(59_999, &entries.replacen("30001 30000 0.5", "30001 60001 0.5", 1)).unwrap_err().to_string();
+    assert_eq!(error, "line 30301: `60001` is no node; the nodes are 1 to 60000");
+}

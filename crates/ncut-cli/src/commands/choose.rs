@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use anyhow::Result;
-use ncut::io::{read_graph, write_whole};
+use ncut::io::write_whole;
 use ncut::{CountCurve, CountReason, CountRow, Ncut};
 use serde::Serialize;
 
-use super::{check_outputs, tell_header};
+use super::{Opened, check_outputs, open_graph};
 use crate::args::ChooseArgs;
 use crate::report::{GraphReport, Summary, counted, is_stdout, print_data, write_json};
 use crate::svg::{Canvas, Curve};
@@ -47,9 +47,7 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     check_outputs(&[Some(&args.graph)], &[picture, json])?;
 
     let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Abandon);
-    let file = read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
-    watch.check()?;
-    tell_header(&summary, &args.graph, &file)?;
+    let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &mut watch)?;
     let graph = file.graph;
     let settings = Ncut::new(1).seed(args.seed);
     let settings = match args.min_share {

@@ -3,12 +3,11 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use ncut::io::read_graph;
 
 use super::labelling::{Job, prepare};
-use super::tell_header;
+use super::{Opened, open_graph};
 use crate::args::ClusterArgs;
-use crate::report::{Seconds, Summary};
+use crate::report::Summary;
 use crate::watch::{OnInterrupt, Watch};
 
 pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
@@ -18,9 +17,7 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
     prepare(&args.graph, &args.labelling, &[json])?;
 
     let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
-    let file = read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
-    watch.check()?;
-    tell_header(&summary, &args.graph, &file)?;
+    let Opened { file, seconds } = open_graph(&args.graph, &args.reading, &summary, &mut watch)?;
     let job = Job {
         input: &args.graph,
         graph: &file.graph,
@@ -30,7 +27,7 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
         reporting: &args.reporting,
         summary: &summary,
         started,
-        seconds: Seconds { read: started.elapsed().as_secs_f64(), ..Seconds::default() },
+        seconds,
     };
     job.run(&mut watch)
 }

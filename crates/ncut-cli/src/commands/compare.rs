@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ncut::hierarchy::n2hi;
-use ncut::io::{GraphFile, read_graph, read_labels};
+use ncut::io::{GraphFile, read_labels};
 use ncut::spectral::{Rival, Spectrum, SpectrumSettings, UpperBound};
 use ncut::{Agreement, ClusterId, CutScore, Graph, Label, Ncut, Preset, Progress};
 use serde::Serialize;
 
-use super::{check_outputs, tell_header};
+use super::{Opened, check_outputs, open_graph};
 use crate::args::CompareArgs;
 use crate::report::{AgreementReport, BoundReport, GraphReport, Summary, is_stdout, write_json};
 use crate::watch::{OnInterrupt, Watch};
@@ -47,9 +47,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     check_outputs(&[Some(&args.graph), args.truth.as_deref()], &[json])?;
 
     let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Abandon);
-    let file = read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
-    watch.check()?;
-    tell_header(&summary, &args.graph, &file)?;
+    let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &mut watch)?;
     let GraphFile { graph, names, .. } = file;
     let truth = match &args.truth {
         Some(path) => Some(read_labels(path, graph.n_nodes(), names.as_ref())?),

@@ -1,25 +1,39 @@
 //! `ncut convert`: a graph from one format to another.
 
 use anyhow::Result;
-use ncut::io::{GraphFile, GraphFormat, read_graph, write_graph};
+use ncut::io::{GraphFile, GraphFormat, convert_graph, write_graph};
 
-use super::{check_outputs, tell_header};
+use super::{Opened, check_outputs, open_graph, tell_header};
 use crate::args::ConvertArgs;
 use crate::report::{GraphReport, Summary};
 use crate::watch::{OnInterrupt, Watch, uninterrupted};
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
     let summary = Summary::new(args.quiet, &[]);
-    GraphFormat::of(&args.output)?;
+    let format = GraphFormat::of(&args.output)?;
     check_outputs(&[Some(&args.input)], &[Some(&args.output)])?;
     let mut watch = Watch::start(args.quiet, OnInterrupt::Abandon);
-    let file = read_graph(&args.input, &args.reading.options(), &mut |progress| watch.observe(progress))?;
-    watch.finish();
-    watch.check()?;
-    tell_header(&summary, &args.input, &file)?;
-    let GraphFile { graph, names, .. } = file;
-    uninterrupted(|| write_graph(&args.output, &graph, names.as_ref()))?;
-    let report = GraphReport::new(&graph, graph.components().count());
-    summary.line(&format!("{}: {}", args.input.display(), report.sentence()))?;
+    let sizes = if args.reading.memory_limit.is_some() && format == GraphFormat::Binary {
+        convert_within_limit(args, &summary, &mut watch)?
+    } else {
+        let Opened { file, .. } = open_graph(&args.input, &args.reading, &summary, &mut watch)?;
+        watch.finish();
+        let GraphFile { graph, names, .. } = file;
+        uninterrupted(|| write_graph(&args.output, &graph, names.as_ref()))?;
+        GraphReport::new(&graph, graph.components().count()).sentence()
+    };
+    summary.line(&format!("{}: {sizes}", args.input.display()))?;
     summary.line(&format!("{} written", args.output.display()))
+}
+
+/// Converts without ever having all edges in memory, so that nothing is told that would need them.
+fn convert_within_limit(args: &ConvertArgs, summary: &Summary, watch: &mut Watch) -> Result<String> {
+    let options = args.reading.options();
+    let converted = uninterrupted(|| {
+        convert_graph(&args.input, &args.output, &options, &mut |progress| watch.observe(progress))
+    });
+    watch.finish();
+    let file = converted?;
+    tell_header(summary, &args.input, &file)?;
+    Ok(GraphReport::sizes(&file.graph))
 }

@@ -13,15 +13,16 @@ pub(crate) mod segment;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::{Result, bail};
-use ncut::io::{GraphFile, check_writable};
+use ncut::io::{GraphFile, check_writable, read_graph};
 use ncut::spectral::{SpectrumSettings, UpperBound};
 use ncut::{ComponentChoice, Graph, Progress};
 
 use crate::UsageError;
-use crate::args::SolvingArgs;
-use crate::report::{BoundReport, Summary, is_stdout};
+use crate::args::{ReadingArgs, SolvingArgs};
+use crate::report::{BoundReport, Seconds, Summary, is_stdout};
 use crate::watch::Watch;
 
 /// Refuses outputs that cannot be written, overwrite an input or each other, before any work is done.
@@ -61,6 +62,24 @@ fn is_same(a: &Path, b: &Path) -> bool {
 fn folder(file: &Path) -> Option<PathBuf> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()
+}
+
+/// A graph from a file, and the time that took.
+struct Opened {
+    file: GraphFile,
+    seconds: Seconds,
+}
+
+/// Reads a graph, or maps it and makes sure that the file is whole.
+fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &mut Watch) -> Result<Opened> {
+    let started = Instant::now();
+    let file = read_graph(path, &reading.options(), &mut |progress| watch.observe(progress))?;
+    watch.check()?;
+    let read = started.elapsed().as_secs_f64();
+    tell_header(summary, path, &file)?;
+    file.verify(&mut |progress| watch.observe(progress)).map_err(|error| error.at(path))?;
+    let verify = started.elapsed().as_secs_f64() - read;
+    Ok(Opened { file, seconds: Seconds { read, verify, ..Seconds::default() } })
 }
 
 /// The upper bound of what was clustered, where it is asked for and not interrupted.

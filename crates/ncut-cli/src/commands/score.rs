@@ -1,11 +1,11 @@
 //! `ncut score`: a graph and labels in, their cut values out.
 
 use anyhow::Result;
-use ncut::io::{GraphFile, read_graph, read_labels};
+use ncut::io::{GraphFile, read_labels};
 use ncut::{Agreement, CutScore};
 use serde::Serialize;
 
-use super::{check_outputs, tell_header};
+use super::{Opened, check_outputs, open_graph};
 use crate::args::ScoreArgs;
 use crate::report::{AgreementReport, CutReport, GraphReport, Summary, is_stdout, write_json};
 use crate::watch::{OnInterrupt, Watch};
@@ -26,10 +26,8 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
     check_outputs(&[Some(&args.graph), Some(&args.labels), args.truth.as_deref()], &outputs)?;
 
     let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Abandon);
-    let file = read_graph(&args.graph, &args.reading.options(), &mut |progress| watch.observe(progress))?;
+    let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &mut watch)?;
     watch.finish();
-    watch.check()?;
-    tell_header(&summary, &args.graph, &file)?;
     let GraphFile { graph, names, .. } = file;
     let labels = read_labels(&args.labels, graph.n_nodes(), names.as_ref())?;
     let score = CutScore::new(&graph, &labels).map_err(|error| error.at(&args.labels))?;

@@ -82,8 +82,15 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let labels = resize_labels(&found.labels, size, (picture.height(), picture.width()))?;
     uninterrupted(|| write_regions(args, output, &picture, &labels))?;
     let write = writing.elapsed().as_secs_f64();
-    let seconds =
-        Seconds { read, build, solve, bound: bounded, write, total: started.elapsed().as_secs_f64() };
+    let seconds = Seconds {
+        read,
+        build,
+        solve,
+        bound: bounded,
+        write,
+        total: started.elapsed().as_secs_f64(),
+        ..Seconds::default()
+    };
     let mut clustering = ClusteringReport::new(&graph, &solving_args, &found, seconds);
     clustering.bound = bound;
     let report = Report { height: picture.height(), width: picture.width(), clustering };

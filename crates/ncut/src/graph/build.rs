@@ -1,11 +1,16 @@
 //! Constructors: from edges, one by one, and from a full symmetric matrix. All checks live here.
 
-use std::borrow::Cow;
+use std::sync::Arc;
+
+use rayon::prelude::*;
 
 use super::csr::{Csr, Mirror, check_weight, zeros};
 use super::symmetry::Symmetry;
-use super::{Graph, NodeId, Weights};
+use super::{Array, Graph, NodeId, Seal, Weights};
 use crate::error::{Error, Result};
+
+/// Rows that are worth a thread.
+const MIN_ROWS: usize = 1 << 14;
 
 /// What to do with a matrix that is not symmetric.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -73,6 +78,28 @@ impl Graph<'static> {
     }
 }
 
+/// A graph as a file holds it, all its sums with it.
+pub(crate) struct StoredGraph {
+    pub(crate) offsets: Array<'static, u64>,
+    pub(crate) columns: Array<'static, NodeId>,
+    pub(crate) weights: Weights<'static>,
+    pub(crate) self_loops: Array<'static, f64>,
+    pub(crate) degrees: Array<'static, f64>,
+    pub(crate) n_loops: usize,
+    pub(crate) n_isolated: usize,
+    pub(crate) volume: f64,
+    pub(crate) seal: Option<Arc<Seal>>,
+}
+
+impl Graph<'static> {
+    /// A graph whose arrays have the right lengths, and are otherwise looked at when it is verified.
+    pub(crate) fn from_stored(stored: StoredGraph) -> Self {
+        let StoredGraph { offsets, columns, weights, self_loops, degrees, .. } = stored;
+        let StoredGraph { n_loops, n_isolated, volume, seal, .. } = stored;
+        Self { offsets, columns, weights, self_loops, degrees, n_loops, n_isolated, volume, seal }
+    }
+}
+
 impl<'a> Graph<'a> {
     /// A graph from the rows of its full symmetric matrix: every edge stands in both rows, a self-loop
     /// once. Row `i` holds the entries `offsets[i]..offsets[i + 1]`.
@@ -92,8 +119,8 @@ impl<'a> Graph<'a> {
     /// # Ok::<(), ncut::Error>(())
     /// ```
     pub fn from_csr(
-        offsets: impl Into<Cow<'a, [u64]>>,
-        columns: impl Into<Cow<'a, [NodeId]>>,
+        offsets: impl Into<Array<'a, u64>>,
+        columns: impl Into<Array<'a, NodeId>>,
         weights: Weights<'a>,
         symmetrize: Symmetrize,
     ) -> Result<Self> {
@@ -117,25 +144,25 @@ impl<'a> Graph<'a> {
 
     /// The graph of arrays that already satisfy the invariants; computes degrees and self-loops.
     pub(super) fn from_parts(
-        offsets: Cow<'a, [u64]>,
-        columns: Cow<'a, [NodeId]>,
+        offsets: Array<'a, u64>,
+        columns: Array<'a, NodeId>,
         weights: Weights<'a>,
     ) -> Result<Self> {
         let n_nodes = offsets.len() - 1;
         let mut degrees = zeros::<f64>(n_nodes, n_nodes, columns.len())?;
-        for node in 0..n_nodes {
+        degrees.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, degree)| {
             let row = offsets[node] as usize..offsets[node + 1] as usize;
             // Not `sum`, which makes -0.0 of nothing.
-            degrees[node] = row.map(|entry| weights.at(entry)).fold(0.0, |sum, weight| sum + weight);
-        }
+            *degree = row.map(|entry| weights.at(entry)).fold(0.0, |sum, weight| sum + weight);
+        });
         Self::from_parts_with_degrees(offsets, columns, weights, degrees)
     }
 
     /// As [`from_parts`](Self::from_parts), with degrees that may be larger than the sums of the rows: a part
     /// of a larger graph.
     pub(super) fn from_parts_with_degrees(
-        offsets: Cow<'a, [u64]>,
-        columns: Cow<'a, [NodeId]>,
+        offsets: Array<'a, u64>,
+        columns: Array<'a, NodeId>,
         weights: Weights<'a>,
         degrees: Vec<f64>,
     ) -> Result<Self> {
@@ -160,7 +187,9 @@ impl<'a> Graph<'a> {
             return Err(Error::WeightOverflow);
         }
         let n_isolated = degrees.iter().filter(|&&degree| degree == 0.0).count();
-        Ok(Self { offsets, columns, weights, self_loops, degrees, n_loops, n_isolated, volume })
+        let (self_loops, degrees) = (self_loops.into(), degrees.into());
+        let seal = None;
+        Ok(Self { offsets, columns, weights, self_loops, degrees, n_loops, n_isolated, volume, seal })
     }
 }
 

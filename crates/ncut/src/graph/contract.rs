@@ -34,6 +34,7 @@ impl Graph<'_> {
     /// # Ok::<(), ncut::Error>(())
     /// ```
     pub fn contract(&self, group_of: &[u32], n_groups: usize) -> Result<Graph<'static>> {
+        self.verify()?;
         unstopped(self.contract_observed(group_of, n_groups, &mut unobserved)?)
     }
 
@@ -91,6 +92,7 @@ impl Graph<'_> {
     /// # Errors
     /// As [`contract`](Self::contract).
     pub fn contract_average(&self, group_of: &[u32], n_groups: usize) -> Result<Graph<'static>> {
+        self.verify()?;
         unstopped(self.contract_average_observed(group_of, n_groups, &mut unobserved)?)
     }
 

@@ -1,16 +1,15 @@
 //! Rows of a matrix on their way to becoming a graph: placing, checking, tidying.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
-use super::{NodeId, Weights};
+use super::{Array, NodeId, Weights};
 use crate::error::{Error, Result};
 
 /// Rows of a matrix on their way to becoming a graph.
-pub(super) struct Csr<'a> {
-    pub(super) offsets: Cow<'a, [u64]>,
-    pub(super) columns: Cow<'a, [NodeId]>,
-    pub(super) weights: Weights<'a>,
+pub(crate) struct Csr<'a> {
+    pub(crate) offsets: Array<'a, u64>,
+    pub(crate) columns: Array<'a, NodeId>,
+    pub(crate) weights: Weights<'a>,
 }
 
 /// Whether an entry stands for its mirror image too.
@@ -189,13 +188,15 @@ pub(super) fn check_weight(from: NodeId, to: NodeId, weight: f64) -> Result<()> 
 
 /// A zeroed array for a graph of `n_nodes` and `n_entries`, or a clear error where there is no memory for it.
 pub(super) fn zeros<T: Copy + Default>(len: usize, n_nodes: usize, n_entries: usize) -> Result<Vec<T>> {
-    let mut array = Vec::new();
-    array.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { n_nodes, n_entries })?;
-    array.resize(len, T::default());
-    Ok(array)
+    let mut trial = Vec::<T>::new();
+    trial.try_reserve_exact(len).map_err(|_| Error::OutOfMemory { n_nodes, n_entries })?;
+    // Not to be left out as useless.
+    drop(std::hint::black_box(trial));
+    // Zeros that the system gives: pages are there when they are first touched, by whichever thread does so.
+    Ok(vec![T::default(); len])
 }
 
-fn ascends(row: &[NodeId]) -> bool {
+pub(super) fn ascends(row: &[NodeId]) -> bool {
     row.windows(2).all(|pair| pair[0] < pair[1])
 }
 

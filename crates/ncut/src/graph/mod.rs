@@ -1,26 +1,36 @@
 //! The graph every algorithm works on: undirected, weighted, checked once and trusted after.
 
+mod array;
 mod build;
 mod csr;
+mod sorter;
+mod spill;
 mod symmetry;
 mod components;
 mod row_sums;
 mod triangle;
 mod contract;
 mod parts;
+mod verify;
 
-use std::borrow::Cow;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 
+pub use array::Array;
+pub(crate) use build::StoredGraph;
 pub use build::{GraphBuilder, Symmetrize};
 pub use components::Components;
 pub use contract::LEFT_OUT;
 pub(crate) use contract::Members;
 use contract::Rows;
+pub(crate) use csr::Csr;
 pub(crate) use parts::Parts;
 pub(crate) use row_sums::RowSums;
+pub(crate) use sorter::{EdgeSorter, Edges};
+pub(crate) use spill::Spilling;
 pub(crate) use triangle::Triangle;
+pub(crate) use verify::Seal;
 
 /// Number of a node, from 0.
 pub type NodeId = u32;
@@ -36,19 +46,22 @@ pub type NodeId = u32;
 /// - the total volume is finite.
 ///
 /// A graph owns its arrays or borrows them (`Graph<'a>`), so a matrix that already exists, in memory or
-/// in a mapped file, is used in place.
+/// in a mapped file, is used in place. The arrays of a mapped file are checked not when it is opened but before they are
+/// first used: see [`Graph::verify`].
 #[derive(Clone, Debug)]
 pub struct Graph<'a> {
-    offsets: Cow<'a, [u64]>,
-    columns: Cow<'a, [NodeId]>,
+    offsets: Array<'a, u64>,
+    columns: Array<'a, NodeId>,
     weights: Weights<'a>,
     /// `a_ii` of every node; empty when the graph has no self-loop.
-    self_loops: Vec<f64>,
+    self_loops: Array<'a, f64>,
     /// `d_i = sum_j a_ij`, the diagonal counted once.
-    degrees: Vec<f64>,
+    degrees: Array<'a, f64>,
     n_loops: usize,
     n_isolated: usize,
     volume: f64,
+    /// What is yet to be compared, for the arrays of a mapped file.
+    seal: Option<Arc<Seal>>,
 }
 
 /// The weights of the stored entries, as they were given.
@@ -57,9 +70,9 @@ pub enum Weights<'a> {
     /// Every weight is 1; nothing is stored.
     Unit,
     /// 32-bit weights; sums are 64-bit all the same.
-    F32(Cow<'a, [f32]>),
+    F32(Array<'a, f32>),
     /// 64-bit weights.
-    F64(Cow<'a, [f64]>),
+    F64(Array<'a, f64>),
 }
 
 impl From<Vec<f32>> for Weights<'_> {
@@ -163,7 +176,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Offsets, columns and weights, as [`from_csr`](Self::from_csr) takes them.
-    pub fn into_parts(self) -> (Cow<'a, [u64]>, Cow<'a, [NodeId]>, Weights<'a>) {
+    pub fn into_parts(self) -> (Array<'a, u64>, Array<'a, NodeId>, Weights<'a>) {
         (self.offsets, self.columns, self.weights)
     }
 
@@ -233,6 +246,7 @@ impl<'a> Graph<'a> {
     /// When `nodes` is empty, not strictly ascending, or names a node that does not exist.
     pub fn induced(&self, nodes: &[NodeId]) -> Result<Graph<'static>> {
         const OUTSIDE: NodeId = NodeId::MAX;
+        self.verify()?;
         let n_nodes = self.n_nodes();
         if let Some(pair) = nodes.windows(2).find(|pair| pair[0] >= pair[1]) {
             return Err(Error::shape(format!(
@@ -265,10 +279,10 @@ impl<'a> Graph<'a> {
         let columns: Vec<NodeId> = self.columns.iter().map(|&column| number[column as usize]).collect();
         let weights = match &self.weights {
             Weights::Unit => Weights::Unit,
-            Weights::F32(weights) => Weights::F32(Cow::Borrowed(weights)),
-            Weights::F64(weights) => Weights::F64(Cow::Borrowed(weights)),
+            Weights::F32(weights) => Weights::F32(weights.borrowed()),
+            Weights::F64(weights) => Weights::F64(weights.borrowed()),
         };
-        let degrees = nodes.iter().map(|&node| self.degree(node)).collect();
+        let degrees: Vec<f64> = nodes.iter().map(|&node| self.degree(node)).collect();
         Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)
     }
 

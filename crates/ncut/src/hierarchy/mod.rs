@@ -48,6 +48,7 @@ pub fn n2hi(graph: &Graph<'_>, n_clusters: usize, observe: Observer<'_>) -> Resu
     if n_clusters == 0 || n_clusters > n_connected {
         return Err(Error::BadClusterCount { n_clusters, n_nodes: n_connected, nodes: "nodes with edges" });
     }
+    graph.verify()?;
     let mut levels = FirstNeighborLevels::new(graph);
     let mut coarsest = Level::singletons(graph);
     let mut cancelled = false;

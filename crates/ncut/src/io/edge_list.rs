@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::GraphFile;
-use super::fields::{COMMENTS, Cut, Fields, NETWORKX_HINT, Separator, parse_weight, quoted};
-use super::names::Names;
-use super::text::Lines;
+use super::Collected;
+use super::edge_chunk::{EdgeChunk, Layout};
+use super::fields::{COMMENTS, Cut, Fields, Separator, quoted};
+use super::names::{Names, Numbering};
+use super::text::{Lines, Parsed};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, GraphBuilder};
+use crate::graph::{EdgeSorter, Edges, Graph, Spilling};
 
 /// Names of the two columns by which a header is known.
 const HEADER_NAMES: [[&str; 2]; 10] = [
@@ -35,35 +36,62 @@ pub enum Header {
     No,
 }
 
-pub(super) fn read(lines: &mut Lines<'_>, separator: Separator, header: Header) -> Result<GraphFile> {
-    let mut names = Names::default();
-    let mut builder = GraphBuilder::new(0)?;
-    let mut layout: Option<Layout> = None;
+pub(super) fn read(
+    lines: &mut Lines<'_>,
+    separator: Separator,
+    header: Header,
+    spilling: Option<&Spilling>,
+) -> Result<Collected> {
+    let start = start(lines, separator, header)?;
+    let mut list =
+        List { numbering: Numbering::default(), sorter: EdgeSorter::of_edges().spilling(spilling) };
+    list.take(vec![start.first_edge])?;
+    let parse = |list: &List, lines: &[u8]| EdgeChunk::parse(lines, start.layout, &list.numbering);
+    lines.parse_rest(&mut list, parse, List::take)?;
+    let List { numbering, sorter } = list;
+    let n_nodes = numbering.len();
+    Ok(Collected { sorter, n_nodes, names: Some(numbering.finish()), header: start.header })
+}
+
+/// What was read so far.
+struct List {
+    numbering: Numbering,
+    sorter: EdgeSorter,
+}
+
+impl List {
+    fn take(&mut self, chunks: Vec<Parsed<EdgeChunk>>) -> Result<()> {
+        let number = |chunk: Parsed<EdgeChunk>| chunk.value.number(&mut self.numbering, chunk.lines_before);
+        let edges: Vec<Edges> = chunks.into_iter().map(number).collect::<Result<_>>()?;
+        self.sorter.add(edges)
+    }
+}
+
+/// What the first lines tell.
+struct Start {
+    layout: Layout,
+    first_edge: Parsed<EdgeChunk>,
+    header: Option<String>,
+}
+
+fn start(lines: &mut Lines<'_>, separator: Separator, header: Header) -> Result<Start> {
     let mut fields = Fields::default();
     let mut is_first = true;
     let mut header_line = None;
     while let Some((number, line)) = lines.next_content(&COMMENTS)? {
-        let cut = match &layout {
-            Some(layout) => layout.cut,
-            None => {
-                find_cut(line, separator, &mut fields).map_err(|problem| Error::in_file(number, problem))?
-            }
-        };
-        fields.split(line, cut).map_err(|problem| Error::in_file(number, problem))?;
+        let at_line = |problem| Error::in_file(number, problem);
+        let cut = find_cut(line, separator, &mut fields).map_err(at_line)?;
+        fields.split(line, cut).map_err(at_line)?;
         if std::mem::take(&mut is_first) && is_header(&fields, header) {
             header_line = Some(line.to_string());
             continue;
         }
-        let n_columns = layout.get_or_insert(Layout { cut, n_columns: fields.len() }).n_columns;
-        let edge = parse_edge(&fields, n_columns).map_err(|problem| Error::in_file(number, problem))?;
-        let (from, to) = (names.number(edge.from)?, names.number(edge.to)?);
-        builder.grow(names.len())?;
-        builder.add_edge(from, to, edge.weight)?;
+        let layout = Layout { cut, n_columns: fields.len() };
+        let value = EdgeChunk::parse(line.as_bytes(), layout, &Numbering::default());
+        let first_edge = Parsed { lines_before: number - 1, value };
+        return Ok(Start { layout, first_edge, header: header_line });
     }
-    if names.is_empty() {
-        return Err(Error::in_file(None, "holds no edges; an edge is a line `from to` or `from to weight`"));
-    }
-    Ok(GraphFile { graph: builder.finish()?, names: Some(names), header: header_line })
+    Err(Error::in_file(None, "holds no edges; an edge is a line `from to` or `from to weight`"))
 }
 
 /// Writes every edge once. An isolated node is a self-loop of weight 0, which reads back as a node alone.
@@ -114,12 +142,6 @@ pub(super) fn write(
     Ok(())
 }
 
-/// What the first edge tells about all lines.
-struct Layout {
-    cut: Cut,
-    n_columns: usize,
-}
-
 /// Where the lines of an edge list are cut, as its first line tells; refused where that is a guess.
 fn find_cut(line: &str, separator: Separator, fields: &mut Fields) -> Result<Cut, String> {
     let cut = Cut::of(line, separator);
@@ -159,33 +181,4 @@ fn is_header(fields: &Fields, header: Header) -> bool {
 fn names_columns(from: &str, to: &str) -> bool {
     let (from, to) = (from.to_lowercase(), to.to_lowercase());
     HEADER_NAMES.iter().any(|&[a, b]| (from == a && to == b) || (from == b && to == a))
-}
-
-struct Edge<'f> {
-    from: &'f str,
-    to: &'f str,
-    weight: f64,
-}
-
-fn parse_edge(fields: &Fields, n_columns: usize) -> Result<Edge<'_>, String> {
-    if !(2..=3).contains(&fields.len()) {
-        return Err(format!(
-            "an edge is `from to` or `from to weight`, but this line has {} column{}{}",
-            fields.len(),
-            if fields.len() == 1 { "" } else { "s" },
-            if fields.len() > 3 && fields.get(2).starts_with('{') { NETWORKX_HINT } else { "" }
-        ));
-    }
-    if fields.len() != n_columns {
-        return Err(format!(
-            "this line has {} columns, the first edge has {n_columns}; either all edges have a weight or none",
-            fields.len()
-        ));
-    }
-    let (from, to) = (fields.get(0), fields.get(1));
-    if from.is_empty() || to.is_empty() {
-        return Err("an id is empty; an edge needs two".into());
-    }
-    let weight = if n_columns == 3 { parse_weight(fields.get(2))? } else { 1.0 };
-    Ok(Edge { from, to, weight })
 }

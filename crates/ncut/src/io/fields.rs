@@ -1,5 +1,6 @@
 //! Columns of a line of text, and the numbers in them.
 
+use super::numbers::{decimal, digits};
 use crate::graph::NodeId;
 
 /// Starts of comment lines.
@@ -149,7 +150,11 @@ pub(super) fn parse_count(text: &str) -> Result<u64, String> {
 
 /// A node counted from 1, made to count from 0.
 pub(super) fn parse_node(text: &str, n_nodes: usize) -> Result<NodeId, String> {
-    match text.parse::<u64>() {
+    let number = match digits(text.as_bytes(), 0) {
+        (number, 1..=18, []) => Ok(number),
+        _ => text.parse::<u64>(),
+    };
+    match number {
         Ok(node) if (1..=n_nodes as u64).contains(&node) => Ok((node - 1) as NodeId),
         _ => Err(format!("`{text}` is no node; the nodes are 1 to {n_nodes}")),
     }
@@ -157,6 +162,9 @@ pub(super) fn parse_node(text: &str, n_nodes: usize) -> Result<NodeId, String> {
 
 /// A weight: a finite number of at least 0.
 pub(super) fn parse_weight(text: &str) -> Result<f64, String> {
+    if let Some((weight, [])) = decimal(text.as_bytes()) {
+        return Ok(weight);
+    }
     match text.parse::<f64>() {
         Err(_) if text.is_empty() => Err("the weight is missing".into()),
         Err(_) if text.starts_with('{') => Err(format!("the weight `{text}` is not a number{NETWORKX_HINT}")),

@@ -2,15 +2,20 @@
 
 use std::io::{self, Write};
 
-use super::GraphFile;
 use super::fields::{parse_count, parse_node, parse_weight};
-use super::text::Lines;
+use super::numbers::{decimal, digits};
+use super::text::{Lines, Parsed, as_text, without_end};
+use super::{Collected, Contents, GraphFile};
 use crate::error::{Error, Result};
-use crate::graph::{Graph, GraphBuilder, NodeId, Symmetrize, Weights};
+use crate::graph::{EdgeSorter, Edges, Graph, NodeId, Spilling, Symmetrize, Weights};
 
 const COMMENTS: [char; 1] = ['%'];
 
-pub(super) fn read(lines: &mut Lines<'_>, symmetrize: Symmetrize) -> Result<GraphFile> {
+pub(super) fn read(
+    lines: &mut Lines<'_>,
+    symmetrize: Symmetrize,
+    spilling: Option<&Spilling>,
+) -> Result<Contents> {
     let banner = match lines.next()? {
         Some((_, line)) => Banner::parse(line).map_err(|problem| Error::in_file(1, problem))?,
         None => {
@@ -22,23 +27,24 @@ pub(super) fn read(lines: &mut Lines<'_>, symmetrize: Symmetrize) -> Result<Grap
     };
     let (n_nodes, n_entries) = parse_sizes(line).map_err(|problem| Error::in_file(number, problem))?;
 
-    let mut found = Found::new(banner.symmetric, n_nodes)?;
-    let mut n_found: u64 = 0;
-    while let Some((number, line)) = lines.next_content(&COMMENTS)? {
-        n_found += 1;
-        if n_found > n_entries {
-            let problem = format!("the size line promises {n_entries} entries, here is one more");
-            return Err(Error::in_file(number, problem));
-        }
-        let (row, column, weight) =
-            parse_entry(line, n_nodes, banner.pattern).map_err(|problem| Error::in_file(number, problem))?;
-        found.add(row, column, weight)?;
-    }
+    let sorter = match banner.symmetric {
+        true => EdgeSorter::of_edges().spilling(spilling),
+        // Both directions must be at hand to be compared.
+        false => EdgeSorter::of_entries(),
+    };
+    let mut found = Found { sorter, n_found: 0, n_entries };
+    let parse = |_: &Found, lines: &[u8]| Chunk::parse(lines, n_nodes, banner.pattern);
+    lines.parse_rest(&mut found, parse, Found::take)?;
+    let Found { sorter, n_found, .. } = found;
     if n_found < n_entries {
         let problem = format!("the size line promises {n_entries} entries, the file ends after {n_found}");
         return Err(Error::in_file(lines.number(), problem));
     }
-    Ok(GraphFile { graph: found.finish(n_nodes, symmetrize)?, names: None, header: None })
+    if banner.symmetric {
+        return Ok(Contents::Edges(Collected { sorter, n_nodes, names: None, header: None }));
+    }
+    let graph = sorter.matrix(n_nodes, symmetrize).map_err(Error::counted_from_one)?;
+    Ok(Contents::Graph(GraphFile { graph, names: None, header: None }))
 }
 
 /// Writes the lower triangle.
@@ -96,46 +102,99 @@ impl Banner {
     }
 }
 
-/// The entries so far: edges of a symmetric file, entries of a matrix otherwise.
-enum Found {
-    Edges(GraphBuilder),
-    Entries { places: Vec<(NodeId, NodeId)>, weights: Vec<f64> },
+/// The entries so far.
+struct Found {
+    sorter: EdgeSorter,
+    n_found: u64,
+    n_entries: u64,
 }
 
 impl Found {
-    fn new(symmetric: bool, n_nodes: usize) -> Result<Self> {
-        Ok(if symmetric {
-            Self::Edges(GraphBuilder::new(n_nodes)?)
-        } else {
-            Self::Entries { places: Vec::new(), weights: Vec::new() }
-        })
+    fn take(&mut self, chunks: Vec<Parsed<Chunk>>) -> Result<()> {
+        let take = |Parsed { value: chunk, lines_before }: Parsed<Chunk>| {
+            let n_open = (self.n_entries - self.n_found) as usize;
+            let one_more = match &chunk.problem {
+                _ if chunk.places.len() > n_open => Some(chunk.line_of(n_open)),
+                Some((line, _)) if chunk.places.len() == n_open => Some(*line),
+                _ => None,
+            };
+            if let Some(line) = one_more {
+                let problem = format!("the size line promises {} entries, here is one more", self.n_entries);
+                return Err(Error::in_file(lines_before + line, problem));
+            }
+            if let Some((line, problem)) = chunk.problem {
+                return Err(Error::in_file(lines_before + line, problem));
+            }
+            self.n_found += chunk.places.len() as u64;
+            Ok(Edges::new(chunk.places, chunk.weights))
+        };
+        let edges: Vec<Edges> = chunks.into_iter().map(take).collect::<Result<_>>()?;
+        self.sorter.add(edges)
     }
+}
 
-    fn add(&mut self, row: NodeId, column: NodeId, weight: f64) -> Result<()> {
-        match self {
-            Self::Edges(builder) => builder.add_edge(row, column, weight),
-            Self::Entries { places, weights } => {
-                if weight != 1.0 && weights.is_empty() {
-                    weights.resize(places.len(), 1.0);
+/// The entries of some lines.
+#[derive(Default)]
+struct Chunk {
+    places: Vec<(NodeId, NodeId)>,
+    /// One for each of `places`, unless the matrix is a pattern.
+    weights: Vec<f64>,
+    /// Lines that hold no entry, counted from 1.
+    skipped: Vec<u64>,
+    /// The first line that is wrong, counted from 1, and why.
+    problem: Option<(u64, String)>,
+}
+
+impl Chunk {
+    fn parse(lines: &[u8], n_nodes: usize, pattern: bool) -> Self {
+        let mut chunk = Self::default();
+        for (line, number) in lines.split_inclusive(|&byte| byte == b'\n').zip(1..) {
+            match parse_line(without_end(line), n_nodes, pattern) {
+                Ok(Some((row, column, weight))) => {
+                    chunk.places.push((row, column));
+                    if !pattern {
+                        chunk.weights.push(weight);
+                    }
                 }
-                if weight != 1.0 || !weights.is_empty() {
-                    weights.push(weight);
+                Ok(None) => chunk.skipped.push(number),
+                Err(problem) => {
+                    chunk.problem = Some((number, problem));
+                    break;
                 }
-                places.push((row, column));
-                Ok(())
             }
         }
+        chunk
     }
 
-    fn finish(self, n_nodes: usize, symmetrize: Symmetrize) -> Result<Graph<'static>> {
-        match self {
-            Self::Edges(builder) => builder.finish(),
-            Self::Entries { places, weights } => {
-                let weights = if weights.is_empty() { Weights::Unit } else { Weights::F64(weights.into()) };
-                Graph::from_entries(n_nodes, &places, &weights, symmetrize).map_err(Error::counted_from_one)
-            }
-        }
+    /// The line of an entry.
+    fn line_of(&self, entry: usize) -> u64 {
+        self.skipped.iter().fold(entry as u64 + 1, |line, &skipped| line + u64::from(skipped <= line))
     }
+}
+
+fn parse_line(line: &[u8], n_nodes: usize, pattern: bool) -> Result<Option<(NodeId, NodeId, f64)>, String> {
+    if let Some(entry) = plain_entry(line, n_nodes, pattern) {
+        return Ok(Some(entry));
+    }
+    let line = as_text(line)?.trim();
+    if line.is_empty() || line.starts_with(COMMENTS) {
+        return Ok(None);
+    }
+    parse_entry(line, n_nodes, pattern).map(Some)
+}
+
+/// The short cut: numbers in digits with one blank between them.
+fn plain_entry(line: &[u8], n_nodes: usize, pattern: bool) -> Option<(NodeId, NodeId, f64)> {
+    let node = |text| match digits(text, 0) {
+        (number, 1..=18, rest) if (1..=n_nodes as u64).contains(&number) => {
+            Some(((number - 1) as NodeId, rest))
+        }
+        _ => None,
+    };
+    let (row, rest) = node(line)?;
+    let (column, rest) = node(rest.strip_prefix(b" ")?)?;
+    let (weight, rest) = if pattern { (1.0, rest) } else { decimal(rest.strip_prefix(b" ")?)? };
+    rest.is_empty().then_some((row, column, weight))
 }
 
 fn parse_sizes(line: &str) -> Result<(usize, u64), String> {

@@ -6,16 +6,20 @@
 //! | `.mtx` | Matrix Market, coordinate |
 //! | `.graph .metis` | METIS |
 //! | `.npz` | `scipy.sparse.save_npz` |
+//! | `.ncut` | our own: mapped into memory, not read |
 //!
 //! Text may be compressed: `.gz` or `.zst` after the name. Outputs appear whole or not at all. Labels and tables of
 //! points may also be `.parquet`, with the cargo feature `parquet`.
 
+mod binary;
+mod edge_chunk;
 mod edge_list;
 mod fields;
 mod labels;
 mod matrix_market;
 mod metis;
 mod names;
+mod numbers;
 mod npy;
 mod npz;
 mod output;
@@ -32,8 +36,8 @@ use std::io::{self, BufReader, Cursor, Read, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Symmetrize};
-use crate::progress::Observer;
+use crate::graph::{EdgeSorter, Graph, Spilling, Symmetrize};
+use crate::progress::{Observer, unobserved};
 
 pub use edge_list::Header;
 pub use fields::Separator;
@@ -51,10 +55,22 @@ use text::{Compression, Lines};
 pub struct GraphFile {
     /// The graph.
     pub graph: Graph<'static>,
-    /// The nodes' own ids, where the format has them (edge lists).
+    /// The nodes' own ids, where the format has them (edge lists, and what was made of them).
     pub names: Option<Names>,
     /// The first line of an edge list, where it was taken for a header and skipped.
     pub header: Option<String>,
+}
+
+impl GraphFile {
+    /// Makes sure that what a `.ncut` file holds is what was written, names and all; all other files were checked when
+    /// they were read. Algorithms call [`Graph::verify`] themselves; this lets `observe` see it, and stop it.
+    ///
+    /// # Errors
+    /// When the file is damaged, or `observe` says stop.
+    pub fn verify(&self, observe: Observer<'_>) -> Result<()> {
+        self.graph.verify_observed(observe)?;
+        self.names.as_ref().map_or(Ok(()), Names::verify)
+    }
 }
 
 /// A format for graphs.
@@ -69,6 +85,8 @@ pub enum GraphFormat {
     Metis,
     /// A sparse matrix of scipy.
     Npz,
+    /// Our own: the arrays of a graph, to be mapped into memory.
+    Binary,
 }
 
 /// How to read a graph.
@@ -78,6 +96,25 @@ pub struct ReadOptions {
     pub symmetrize: Symmetrize,
     /// Whether the first line of an edge list is a header.
     pub header: Header,
+    /// When the arrays of a `.ncut` file are checked.
+    pub verification: Verification,
+    /// Bytes of memory that the edges of an edge list or of a symmetric Matrix Market file may take, about. Those that
+    /// are more are sorted in temporary files beside the file, and the graph is a mapped one; arrays over the nodes come
+    /// on top.
+    pub memory_limit: Option<u64>,
+}
+
+/// When the arrays of a `.ncut` file are checked. Opening always checks its header, and that everything the header
+/// promises is there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Verification {
+    /// Before they are first used ([`Graph::verify`]): opening takes no longer for a large file than for a small one.
+    #[default]
+    BeforeUse,
+    /// When the file is opened, its names too.
+    AtOnce,
+    /// Not at all: the file is trusted, and what is done with a damaged one may panic or be wrong.
+    Never,
 }
 
 impl GraphFormat {
@@ -94,9 +131,10 @@ impl GraphFormat {
             Some("mtx") => Self::MatrixMarket,
             Some("graph" | "metis") => Self::Metis,
             Some("npz") => Self::Npz,
+            Some("ncut") => Self::Binary,
             _ => {
                 let problem = "unknown kind of graph file; known endings are .txt .tsv .csv .edges .mtx .graph \
-                               .metis (each also with .gz or .zst) and .npz";
+                               .metis (each also with .gz or .zst), .npz and .ncut";
                 return Err(Error::in_file(None, problem).at(path));
             }
         };
@@ -104,6 +142,10 @@ impl GraphFormat {
             return Err(
                 Error::in_file(None, "an .npz file is compressed inside; unpack the outer layer").at(path)
             );
+        }
+        if format == Self::Binary && compression != Compression::None {
+            let problem = "an .ncut file is mapped into memory as it is; unpack it first";
+            return Err(Error::in_file(None, problem).at(path));
         }
         Ok(format)
     }
@@ -138,11 +180,62 @@ pub fn parse_graph(bytes: &[u8], format: GraphFormat, options: &ReadOptions) -> 
     Source::Bytes(bytes).read(format, options)
 }
 
+/// Reads a graph from one file and writes it to another, in the formats their names tell, whole or not at all. Returns
+/// what the second one holds.
+///
+/// Where [`ReadOptions::memory_limit`] is less than the edges need and the second file is a `.ncut` one, they go to it
+/// by way of temporary files beside it, and never are in memory all at once.
+///
+/// # Errors
+/// As [`read_graph`] and [`write_graph`].
+pub fn convert_graph(
+    from: &Path,
+    to: &Path,
+    options: &ReadOptions,
+    observe: Observer<'_>,
+) -> Result<GraphFile> {
+    if options.memory_limit.is_none() || GraphFormat::of(to)? != GraphFormat::Binary {
+        let file = read_graph(from, options, observe)?;
+        write_graph(to, &file.graph, file.names.as_ref())?;
+        return Ok(file);
+    }
+    let format = GraphFormat::of(from)?;
+    let spilling = options.spilling_beside(to);
+    let contents = Source::File(from, observe).contents(format, options, spilling.as_ref());
+    match contents.map_err(|error| error.at(from))? {
+        Contents::Edges(edges) if edges.sorter.is_spilled() => {
+            let Collected { sorter, n_nodes, names, header } = edges;
+            let mut sorter = Some(sorter);
+            let mut refused = None;
+            let written = write_whole(to, |file| {
+                let sorter = sorter.take().expect("it is called once");
+                let written = binary::write_sorted(file, sorter, n_nodes, names.as_ref(), spilling.as_ref());
+                written.map_err(|error| {
+                    refused = Some(error);
+                    io::Error::other("the graph was refused")
+                })
+            });
+            if let Some(error) = refused {
+                return Err(error.at(from));
+            }
+            written?;
+            let trusted = ReadOptions { verification: Verification::Never, ..*options };
+            Ok(GraphFile { header, ..read_graph(to, &trusted, &mut unobserved)? })
+        }
+        contents => {
+            let file = contents.finish(None).map_err(|error| error.at(from))?;
+            write_graph(to, &file.graph, file.names.as_ref())?;
+            Ok(file)
+        }
+    }
+}
+
 /// Writes a graph to a file, in the format its name tells: whole or not at all.
 ///
 /// # Errors
 /// When the file cannot be written, or the format cannot hold the graph.
 pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Result<()> {
+    graph.verify()?;
     let write_text = |fill: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
         write_whole(path, |file| Compression::of(path).1.write(file, fill))
     };
@@ -156,6 +249,7 @@ pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Res
             write_text(&|writer| metis::write(writer, graph))
         }
         GraphFormat::Npz => write_whole(path, |file| npz::write(file, graph)),
+        GraphFormat::Binary => write_whole(path, |file| binary::write(file, graph, names)),
     }
 }
 
@@ -173,6 +267,51 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     read().map_err(|error: Error| error.at(path))
 }
 
+/// What a file holds.
+enum Contents {
+    Graph(GraphFile),
+    Edges(Collected),
+}
+
+/// The edges of a file, to be sorted into the rows of a graph.
+struct Collected {
+    sorter: EdgeSorter,
+    n_nodes: usize,
+    names: Option<Names>,
+    header: Option<String>,
+}
+
+impl Contents {
+    fn finish(self, spilling: Option<&Spilling>) -> Result<GraphFile> {
+        match self {
+            Self::Graph(file) => Ok(file),
+            Self::Edges(Collected { sorter, n_nodes, names, header }) => match spilling {
+                Some(spilling) if sorter.is_spilled() => {
+                    let problem = |error: io::Error| {
+                        let folder = spilling.folder.display();
+                        Error::in_file(
+                            None,
+                            format!("no temporary file can be made in {folder}: {}", plain(&error)),
+                        )
+                    };
+                    let mut file = tempfile::tempfile_in(&spilling.folder).map_err(problem)?;
+                    binary::write_sorted(&mut file, sorter, n_nodes, names.as_ref(), Some(spilling))?;
+                    Ok(GraphFile { header, ..binary::map(&file, None, Verification::Never)? })
+                }
+                _ => Ok(GraphFile { graph: sorter.graph(n_nodes)?, names, header }),
+            },
+        }
+    }
+}
+
+impl ReadOptions {
+    /// Temporary files beside `path`, if memory is limited.
+    fn spilling_beside(&self, path: &Path) -> Option<Spilling> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        self.memory_limit.map(|limit| Spilling { limit, folder: folder.to_path_buf() })
+    }
+}
+
 /// Where a graph is read from.
 enum Source<'s> {
     File(&'s Path, Observer<'s>),
@@ -181,16 +320,45 @@ enum Source<'s> {
 
 impl<'s> Source<'s> {
     fn read(self, format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {
+        let spilling = match &self {
+            Self::File(path, _) => options.spilling_beside(path),
+            // What is in memory already may as well be sorted there.
+            Self::Bytes(_) => None,
+        };
+        self.contents(format, options, spilling.as_ref())?.finish(spilling.as_ref())
+    }
+
+    fn contents(
+        self,
+        format: GraphFormat,
+        options: &ReadOptions,
+        spilling: Option<&Spilling>,
+    ) -> Result<Contents> {
+        let limit = spilling.map(|spilling| spilling.limit);
         match format {
             GraphFormat::EdgeList(separator) => {
-                edge_list::read(&mut self.lines()?, separator, options.header)
+                let lines = &mut self.lines()?.within(limit);
+                edge_list::read(lines, separator, options.header, spilling).map(Contents::Edges)
             }
-            GraphFormat::MatrixMarket => matrix_market::read(&mut self.lines()?, options.symmetrize),
-            GraphFormat::Metis => metis::read(&mut self.lines()?, options.symmetrize),
+            GraphFormat::MatrixMarket => {
+                matrix_market::read(&mut self.lines()?.within(limit), options.symmetrize, spilling)
+            }
+            GraphFormat::Metis => metis::read(&mut self.lines()?, options.symmetrize).map(Contents::Graph),
             GraphFormat::Npz => match self {
                 Self::File(path, _) => npz::read(BufReader::new(open(path)?), options),
                 Self::Bytes(bytes) => npz::read(Cursor::new(bytes), options),
-            },
+            }
+            .map(Contents::Graph),
+            GraphFormat::Binary => {
+                let (file, observe) = match self {
+                    Self::File(path, observe) => (binary::open(path, options.verification)?, Some(observe)),
+                    Self::Bytes(bytes) => (binary::parse(bytes, options.verification)?, None),
+                };
+                if options.verification == Verification::AtOnce {
+                    file.verify(observe.unwrap_or(&mut unobserved))?;
+                }
+                Ok(Contents::Graph(file))
+            }
         }
     }
 

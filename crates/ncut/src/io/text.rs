@@ -1,11 +1,13 @@
 //! Lines of text, compressed or not.
 
-use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Progress, Stage};
@@ -32,7 +34,7 @@ impl Compression {
         }
     }
 
-    fn reader<'r>(self, packed: impl BufRead + 'r) -> io::Result<Box<dyn BufRead + 'r>> {
+    fn reader<'r>(self, packed: impl BufRead + Send + 'r) -> io::Result<Box<dyn BufRead + Send + 'r>> {
         Ok(match self {
             Self::None => Box::new(packed),
             // A gzip file may have several members; `GzDecoder` would stop after the first.
@@ -74,31 +76,46 @@ pub(super) fn ending(path: &Path) -> Option<String> {
 
 /// The lines of a text, counted from 1.
 pub(super) struct Lines<'a> {
-    reader: Box<dyn BufRead + 'a>,
+    reader: Box<dyn BufRead + Send + 'a>,
     line: Vec<u8>,
     number: u64,
     /// Bytes taken from the file so far, before unpacking.
-    taken: Rc<Cell<u64>>,
+    taken: Arc<AtomicU64>,
     progress: Progress,
     observe: Option<Observer<'a>>,
+    /// Bytes of memory that may be used.
+    memory_limit: Option<u64>,
 }
 
 impl<'a> Lines<'a> {
     pub(super) fn open(path: &Path, observe: Option<Observer<'a>>) -> Result<Self> {
         let file = super::open(path)?;
         let size = file.metadata().map_or(0, |data| data.len());
-        let taken = Rc::new(Cell::new(0));
-        let counted = Counted { file, taken: Rc::clone(&taken) };
+        let taken = Arc::new(AtomicU64::new(0));
+        let counted = Counted { file, taken: Arc::clone(&taken) };
         let reader = Compression::of(path).1.reader(BufReader::with_capacity(BUFFER, counted));
         let reader = reader.map_err(|error| unreadable(0, &error))?;
         let progress = Progress::new(Stage::Read, size);
-        Ok(Self { reader, line: Vec::new(), number: 0, taken, progress, observe })
+        Ok(Self { reader, line: Vec::new(), number: 0, taken, progress, observe, memory_limit: None })
     }
 
     pub(super) fn of_bytes(bytes: &'a [u8]) -> Self {
         let progress = Progress::new(Stage::Read, bytes.len() as u64);
-        let taken = Rc::new(Cell::new(0));
-        Self { reader: Box::new(bytes), line: Vec::new(), number: 0, taken, progress, observe: None }
+        let taken = Arc::new(AtomicU64::new(0));
+        Self {
+            reader: Box::new(bytes),
+            line: Vec::new(),
+            number: 0,
+            taken,
+            progress,
+            observe: None,
+            memory_limit: None,
+        }
+    }
+
+    /// The same lines, of which no more are parsed at a time than a part of this memory holds.
+    pub(super) fn within(self, memory_limit: Option<u64>) -> Self {
+        Self { memory_limit, ..self }
     }
 
     /// The next line without its end, and its number; `None` after the last.
@@ -110,7 +127,7 @@ impl<'a> Lines<'a> {
         }
         self.number += 1;
         if self.number.is_multiple_of(LINES_PER_REPORT) {
-            self.progress.done = self.taken.get();
+            self.progress.done = self.taken.load(Ordering::Relaxed);
             if self.observe.as_mut().is_some_and(|observe| observe(&self.progress).is_break()) {
                 return Err(Error::Cancelled);
             }
@@ -119,15 +136,10 @@ impl<'a> Lines<'a> {
         if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
             self.line.drain(..3);
         }
-        let mut line = self.line.as_slice();
-        line = line.strip_suffix(b"\n").unwrap_or(line);
-        line = line.strip_suffix(b"\r").unwrap_or(line);
-        match std::str::from_utf8(line) {
-            Ok(text) if !text.contains('\0') => Ok(Some((self.number, text))),
-            _ => Err(Error::in_file(
-                self.number,
-                "this is not UTF-8 text; is the file's ending right, and its encoding?",
-            )),
+        let line = without_end(&self.line);
+        match as_text(line) {
+            Ok(text) => Ok(Some((self.number, text))),
+            Err(problem) => Err(Error::in_file(self.number, problem)),
         }
     }
 
@@ -155,6 +167,131 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// A line without its end.
+pub(super) fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// A line as text, if it is any.
+pub(super) fn as_text(line: &[u8]) -> Result<&str, String> {
+    match str::from_utf8(line) {
+        Ok(text) if !text.contains('\0') => Ok(text),
+        _ => Err("this is not UTF-8 text; is the file's ending right, and its encoding?".into()),
+    }
+}
+
+/// What became of some lines.
+pub(super) struct Parsed<T> {
+    /// Number of the line before them.
+    pub(super) lines_before: u64,
+    pub(super) value: T,
+}
+
+/// The least and the most bytes that are parsed in one go.
+const PORTION: std::ops::RangeInclusive<u64> = 1 << 18..=1 << 24;
+/// The file in so many portions, if they are then large enough.
+const PORTIONS: u64 = 256;
+
+impl Lines<'_> {
+    /// Parses all lines that are left. `parse` is given portions of whole lines and the state before them, by all threads
+    /// at once while the next lines are being read; `take` is given what became of them, in the order of the file, several
+    /// at a time, and changes the state.
+    pub(super) fn parse_rest<S: Sync, T: Send>(
+        &mut self,
+        state: &mut S,
+        parse: impl Fn(&S, &[u8]) -> T + Sync,
+        take: impl Fn(&mut S, Vec<Parsed<T>>) -> Result<()>,
+    ) -> Result<()> {
+        let n_threads = rayon::current_num_threads();
+        let most = self.memory_limit.map_or(u64::MAX, |limit| limit / (128 * n_threads as u64));
+        let most = most.clamp(*PORTION.start() / 4, *PORTION.end());
+        let portion = (self.progress.total / PORTIONS).max(*PORTION.start()).min(most) as usize;
+        let most = portion * n_threads * 4;
+        // What is learnt from few lines helps with many.
+        let mut batch = portion.min(*PORTION.start() as usize);
+        let mut rest = Rest { reader: &mut self.reader, carried: Vec::new(), failure: None };
+        let (mut text, mut next_text) = (Vec::new(), Vec::new());
+        rest.fill(&mut text, batch);
+        while !text.is_empty() {
+            batch = (batch * 2).min(most);
+            let portion = portion.min(batch / n_threads);
+            let parse = |lines: &[u8]| parse(state, lines);
+            let (parsed, ()) =
+                rayon::join(|| parse_all(&text, portion, &parse), || rest.fill(&mut next_text, batch));
+            let counted = parsed.into_iter().map(|(n_lines, value)| {
+                let lines_before = self.number;
+                self.number += n_lines;
+                Parsed { lines_before, value }
+            });
+            take(state, counted.collect())?;
+            std::mem::swap(&mut text, &mut next_text);
+            self.progress.done = self.taken.load(Ordering::Relaxed);
+            if self.observe.as_mut().is_some_and(|observe| observe(&self.progress).is_break()) {
+                return Err(Error::Cancelled);
+            }
+        }
+        match rest.failure {
+            Some(error) => Err(unreadable(self.number, &error)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What became of portions of `text`, and how many lines each had.
+fn parse_all<T: Send>(text: &[u8], portion: usize, parse: &(impl Fn(&[u8]) -> T + Sync)) -> Vec<(u64, T)> {
+    let mut portions = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.get(portion..).and_then(|tail| tail.iter().position(|&byte| byte == b'\n'));
+        let (lines, next) = rest.split_at(end.map_or(rest.len(), |end| portion + end + 1));
+        portions.push(lines);
+        rest = next;
+    }
+    let n_lines = |lines: &[u8]| {
+        let n_ends = lines.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        n_ends + u64::from(lines.last() != Some(&b'\n'))
+    };
+    portions.into_par_iter().map(|lines| (n_lines(lines), parse(lines))).collect()
+}
+
+/// The part of a text that is not read yet.
+struct Rest<'r, 'a> {
+    reader: &'r mut Box<dyn BufRead + Send + 'a>,
+    /// The start of a line whose end is not read yet.
+    carried: Vec<u8>,
+    /// Why nothing more can be read; what was read before comes first.
+    failure: Option<io::Error>,
+}
+
+impl Rest<'_, '_> {
+    /// Fills `text` with whole lines, about `n_bytes` of them; it stays empty at the end.
+    fn fill(&mut self, text: &mut Vec<u8>, n_bytes: usize) {
+        text.clear();
+        text.append(&mut self.carried);
+        while self.failure.is_none() {
+            let missing = n_bytes.saturating_sub(text.len()).max(n_bytes / 4);
+            text.reserve(missing);
+            match self.reader.by_ref().take(missing as u64).read_to_end(text) {
+                // The last line may have no end.
+                Ok(0) => return,
+                Ok(_) if text.len() < n_bytes => {}
+                Ok(_) => {
+                    if let Some(end) = text.iter().rposition(|&byte| byte == b'\n') {
+                        self.carried.extend_from_slice(&text[end + 1..]);
+                        text.truncate(end + 1);
+                        return;
+                    }
+                }
+                Err(error) => self.failure = Some(error),
+            }
+        }
+        // A line that could not be read to its end is none.
+        let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        text.truncate(end);
+    }
+}
+
 fn unreadable(line: u64, error: &io::Error) -> Error {
     let problem = match error.kind() {
         io::ErrorKind::UnexpectedEof => {
@@ -168,13 +305,13 @@ fn unreadable(line: u64, error: &io::Error) -> Error {
 /// A file that counts the bytes taken from it.
 struct Counted {
     file: File,
-    taken: Rc<Cell<u64>>,
+    taken: Arc<AtomicU64>,
 }
 
 impl Read for Counted {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n_bytes = self.file.read(buffer)?;
-        self.taken.set(self.taken.get() + n_bytes as u64);
+        self.taken.fetch_add(n_bytes as u64, Ordering::Relaxed);
         Ok(n_bytes)
     }
 }

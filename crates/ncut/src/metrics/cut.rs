@@ -48,6 +48,7 @@ impl CutScore {
     /// # Ok::<(), ncut::Error>(())
     /// ```
     pub fn new(graph: &Graph<'_>, labels: &[Label]) -> Result<Self> {
+        graph.verify()?;
         if labels.len() != graph.n_nodes() {
             return Err(Error::labels(format!(
                 "{} labels were given for {} nodes",

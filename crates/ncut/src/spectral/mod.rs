@@ -86,6 +86,7 @@ impl Spectrum {
             let (value, expected) = (n_wanted.to_string(), "from 1 to the number of nodes");
             return Err(Error::BadSetting { name: "the number of eigenpairs", value, expected });
         }
+        graph.verify()?;
         let connected = graph.connected_nodes();
         let n_isolated = n_nodes - connected.len();
         let part =

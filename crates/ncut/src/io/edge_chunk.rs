@@ -1,0 +1,283 @@
+//! Lines of an edge list, taken apart by any thread: numbers by a short cut, everything else by the rules of
+//! [`Fields`].
+
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
+
+use super::fields::{COMMENTS, Cut, Fields, NETWORKX_HINT, parse_weight};
+use super::names::{Numbering, UNSEEN, whole_number};
+use super::numbers::{decimal, digits};
+use super::text::{as_text, without_end};
+use crate::error::{Error, Result};
+use crate::graph::{Edges, NodeId};
+
+/// Marks an id that is no whole number: the other bits are its place among the words.
+const IS_WORD: u64 = 1 << 63;
+
+/// Edges whose ids are looked up together: the processor then waits for many places of a large table at once.
+const PENDING: usize = 256;
+
+/// What the first edge tells about all lines.
+#[derive(Clone, Copy)]
+pub(super) struct Layout {
+    pub(super) cut: Cut,
+    pub(super) n_columns: usize,
+}
+
+/// The edges of some lines.
+#[derive(Default)]
+pub(super) struct EdgeChunk {
+    /// `UNSEEN` for ids that did not appear in earlier lines.
+    ends: Vec<(NodeId, NodeId)>,
+    /// One for each edge, where lines have weights.
+    weights: Vec<f64>,
+    /// The ids of the unseen, in the order of the lines.
+    unseen: Vec<Unseen>,
+    words: Words,
+    /// The first line that is no edge, counted from 1, and why.
+    problem: Option<(u64, String)>,
+}
+
+/// An id that did not appear in earlier lines.
+#[derive(Clone, Copy)]
+struct Unseen {
+    edge: usize,
+    end: End,
+    /// A whole number as it is, a word by its place.
+    id: u64,
+}
+
+#[derive(Clone, Copy)]
+enum End {
+    From,
+    To,
+}
+
+impl EdgeChunk {
+    /// Takes lines apart, up to the first that is wrong; `numbering` knows the ids of earlier lines.
+    pub(super) fn parse(lines: &[u8], layout: Layout, numbering: &Numbering) -> Self {
+        let mut chunk = Self::default();
+        // An edge is a dozen letters, more often than not.
+        chunk.ends.reserve(lines.len() / 12);
+        if layout.n_columns == 3 {
+            chunk.weights.reserve(lines.len() / 16);
+        }
+        let mut fields = Fields::default();
+        let mut pending = Vec::with_capacity(PENDING);
+        let mut rest = lines;
+        let mut number = 0;
+        while !rest.is_empty() {
+            number += 1;
+            if let Some((from, to, weight, next)) = plain_edge(rest, layout) {
+                if layout.n_columns == 3 {
+                    chunk.weights.push(weight);
+                }
+                pending.push((from, to));
+                if pending.len() == PENDING {
+                    chunk.look_up(&mut pending, numbering);
+                }
+                rest = next;
+                continue;
+            }
+            chunk.look_up(&mut pending, numbering);
+            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
+            let (line, next) = rest.split_at(end);
+            if let Err(problem) = chunk.add_line(without_end(line), layout, &mut fields, numbering) {
+                chunk.problem = Some((number, problem));
+                break;
+            }
+            rest = next;
+        }
+        chunk.look_up(&mut pending, numbering);
+        chunk
+    }
+
+    /// Adds edges between whole numbers.
+    fn look_up(&mut self, pending: &mut Vec<(u64, u64)>, numbering: &Numbering) {
+        let start = self.ends.len();
+        let nodes = |&(from, to): &(u64, u64)| (numbering.known_integer(from), numbering.known_integer(to));
+        self.ends.extend(pending.iter().map(nodes));
+        for (place, &ids) in pending.iter().enumerate() {
+            self.note_unseen(start + place, ids);
+        }
+        pending.clear();
+    }
+
+    /// Numbers the ids that are new, in the order of the lines.
+    ///
+    /// # Errors
+    /// The chunk's problem, or when there are more ids than node numbers.
+    pub(super) fn number(mut self, numbering: &mut Numbering, lines_before: u64) -> Result<Edges> {
+        for &Unseen { edge, end, id } in &self.unseen {
+            let node = match id & IS_WORD {
+                0 => numbering.integer(id)?,
+                _ => numbering.word(self.words.get((id & !IS_WORD) as usize))?,
+            };
+            match end {
+                End::From => self.ends[edge].0 = node,
+                End::To => self.ends[edge].1 = node,
+            }
+        }
+        match self.problem {
+            Some((line, problem)) => Err(Error::in_file(lines_before + line, problem)),
+            None => Ok(Edges::new(self.ends, self.weights)),
+        }
+    }
+
+    #[inline]
+    fn note_unseen(&mut self, edge: usize, ids: (u64, u64)) {
+        let nodes = self.ends[edge];
+        if nodes.0 == UNSEEN {
+            self.unseen.push(Unseen { edge, end: End::From, id: ids.0 });
+        }
+        if nodes.1 == UNSEEN {
+            self.unseen.push(Unseen { edge, end: End::To, id: ids.1 });
+        }
+    }
+
+    fn add_line(
+        &mut self,
+        line: &[u8],
+        layout: Layout,
+        fields: &mut Fields,
+        numbering: &Numbering,
+    ) -> Result<(), String> {
+        let line = as_text(line)?.trim();
+        if line.is_empty() || line.starts_with(COMMENTS) {
+            return Ok(());
+        }
+        fields.split(line, layout.cut)?;
+        let (from, to, weight) = parse_edge(fields, layout.n_columns)?;
+        let mut known = |id: &str| match whole_number(id.as_bytes()) {
+            Some(number) => (numbering.known_integer(number), number),
+            None => match numbering.known_word(id) {
+                UNSEEN => (UNSEEN, self.words.place(id) | IS_WORD),
+                node => (node, 0),
+            },
+        };
+        let (from, to) = (known(from), known(to));
+        self.ends.push((from.0, to.0));
+        self.note_unseen(self.ends.len() - 1, (from.1, to.1));
+        if layout.n_columns == 3 {
+            self.weights.push(weight);
+        }
+        Ok(())
+    }
+}
+
+/// The different words of a chunk that did not appear before it.
+#[derive(Default)]
+struct Words {
+    text: String,
+    ends: Vec<usize>,
+    places: HashTable<usize>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Words {
+    fn get(&self, place: usize) -> &str {
+        word(&self.text, &self.ends, place)
+    }
+
+    /// Where a word stands among the different ones.
+    fn place(&mut self, id: &str) -> u64 {
+        let Self { text, ends, places, hasher } = self;
+        let hash = hasher.hash_one(id);
+        if let Some(&place) = places.find(hash, |&place| word(text, ends, place) == id) {
+            return place as u64;
+        }
+        let place = ends.len();
+        text.push_str(id);
+        ends.push(text.len());
+        places.insert_unique(hash, place, |&place| hasher.hash_one(word(text, ends, place)));
+        place as u64
+    }
+}
+
+fn word<'t>(text: &'t str, ends: &[usize], place: usize) -> &'t str {
+    let start = place.checked_sub(1).map_or(0, |before| ends[before]);
+    &text[start..ends[place]]
+}
+
+fn parse_edge(fields: &Fields, n_columns: usize) -> Result<(&str, &str, f64), String> {
+    if !(2..=3).contains(&fields.len()) {
+        return Err(format!(
+            "an edge is `from to` or `from to weight`, but this line has {} column{}{}",
+            fields.len(),
+            if fields.len() == 1 { "" } else { "s" },
+            if fields.len() > 3 && fields.get(2).starts_with('{') { NETWORKX_HINT } else { "" }
+        ));
+    }
+    if fields.len() != n_columns {
+        return Err(format!(
+            "this line has {} columns, the first edge has {n_columns}; either all edges have a weight or none",
+            fields.len()
+        ));
+    }
+    let (from, to) = (fields.get(0), fields.get(1));
+    if from.is_empty() || to.is_empty() {
+        return Err("an id is empty; an edge needs two".into());
+    }
+    let weight = if n_columns == 3 { parse_weight(fields.get(2))? } else { 1.0 };
+    Ok((from, to, weight))
+}
+
+/// The short cut: two whole numbers and, if lines have one, a weight in digits, with nothing unusual around them.
+/// Returns the edge and the lines that follow; `None` leaves the line to the rules.
+#[inline]
+fn plain_edge(text: &[u8], layout: Layout) -> Option<(u64, u64, f64, &[u8])> {
+    let (from, text) = plain_id(text)?;
+    let (to, text) = plain_id(after_separator(text, layout.cut)?)?;
+    let (weight, mut text) = match layout.n_columns {
+        3 => plain_weight(after_separator(text, layout.cut)?)?,
+        _ => (1.0, text),
+    };
+    if layout.cut == Cut::WhiteSpace {
+        while let [b' ' | b'\t', next @ ..] = text {
+            text = next;
+        }
+    }
+    match text {
+        [b'\n', next @ ..] | [b'\r', b'\n', next @ ..] => Some((from, to, weight, next)),
+        [] => Some((from, to, weight, text)),
+        _ => None,
+    }
+}
+
+#[inline]
+fn after_separator(text: &[u8], cut: Cut) -> Option<&[u8]> {
+    match (cut, text) {
+        (Cut::WhiteSpace, [b' ' | b'\t', next @ ..]) => {
+            let mut next = next;
+            while let [b' ' | b'\t', after @ ..] = next {
+                next = after;
+            }
+            Some(next)
+        }
+        (Cut::At(separator), &[byte, ref next @ ..]) if char::from(byte) == separator => Some(next),
+        _ => None,
+    }
+}
+
+/// An id as [`whole_number`] knows it, and what follows.
+#[inline]
+pub(super) fn plain_id(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (number, n_digits, rest) = digits(text, 0);
+    let is_plain = (1..=18).contains(&n_digits) && (text[0] != b'0' || n_digits == 1);
+    is_plain.then_some((number, rest))
+}
+
+/// A weight, and what follows.
+#[inline]
+fn plain_weight(text: &[u8]) -> Option<(f64, &[u8])> {
+    if let Some((weight, rest)) = decimal(text)
+        && matches!(rest, [] | [b' ' | b'\t' | b'\r' | b'\n', ..])
+    {
+        return Some((weight, rest));
+    }
+    let n_letters = text.iter().position(u8::is_ascii_whitespace).unwrap_or(text.len());
+    let (word, rest) = text.split_at(n_letters);
+    let weight = parse_weight(str::from_utf8(word).ok()?).ok()?;
+    Some((weight, rest))
+}

@@ -1,0 +1,56 @@
+//! Numbers in digits, read fast.
+
+/// Digits appended to a number (which wraps around after the nineteenth), how many, and what follows.
+///
+/// Eight letters at a time, without a branch for each: how many digits a number has is what a processor guesses worst.
+#[inline]
+pub(super) fn digits(mut text: &[u8], mut number: u64) -> (u64, usize, &[u8]) {
+    let mut n_digits = 0;
+    while let Some(&letters) = text.first_chunk::<8>() {
+        // Digits become 0 to 9, and whatever is more has its highest bit set below, or carries into later letters only.
+        let values = u64::from_le_bytes(letters) ^ 0x3030_3030_3030_3030;
+        let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080;
+        let n = others.trailing_zeros() as usize / 8;
+        if n > 0 {
+            let eight = values << (64 - 8 * n);
+            let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8);
+            let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
+            let low = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
+            let value = high.wrapping_add(low) >> 32;
+            number = number.wrapping_mul(POWERS[n]).wrapping_add(value);
+        }
+        n_digits += n;
+        text = &text[n..];
+        if n < 8 {
+            return (number, n_digits, text);
+        }
+    }
+    while let &[digit @ b'0'..=b'9', ref next @ ..] = text {
+        number = number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
+        n_digits += 1;
+        text = next;
+    }
+    (number, n_digits, text)
+}
+
+const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// A number in plain digits, with a fraction or without, and what follows; `None` where there are more digits than can
+/// be read this way.
+#[inline]
+pub(super) fn decimal(text: &[u8]) -> Option<(f64, &[u8])> {
+    let (whole, n_whole, rest) = digits(text, 0);
+    let (mantissa, n_fraction, rest) = match rest {
+        [b'.', fraction @ ..] => digits(fraction, whole),
+        _ => (whole, 0, rest),
+    };
+    // Both numbers are exact, so their quotient is what the digits say, correctly rounded.
+    let is_exact = n_whole > 0 && n_whole + n_fraction <= 19 && mantissa < 1 << 53;
+    is_exact.then(|| (mantissa as f64 / POWERS_OF_TEN[n_fraction], rest))
+}
+
+/// Up to the longest fraction of nineteen digits; all are exact.
+const POWERS_OF_TEN: [f64; 20] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19,
+];
