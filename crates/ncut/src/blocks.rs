@@ -5,29 +5,35 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::graph::NodeId;
+use crate::graph::{Graph, NodeId};
 
-/// Nodes of a block, and those that one thread asks at a time.
-const BLOCK: usize = 1 << 14;
-const NODES_PER_TASK: usize = 1 << 10;
-/// Graphs with fewer nodes are visited one by one, each node knowing what all before it did.
-const LEAST_NODES: usize = 1 << 19;
+/// Graphs with fewer entries are visited one by one, each node knowing what all before it did.
+const LEAST_ENTRIES: usize = 6_000_000;
+/// Blocks of a graph, and how many nodes they have at most.
+const N_BLOCKS: usize = 64;
+const MOST_NODES: usize = 1 << 14;
+/// Pieces of a block that one thread asks at a time.
+const TASKS_PER_BLOCK: usize = 16;
 
 /// The blocks of the nodes of a large graph, and work space for the threads that ask them.
 pub(crate) struct Blocks<S> {
     n_nodes: usize,
+    /// Nodes of a block.
+    size: usize,
     spare: Mutex<Vec<S>>,
 }
 
 impl<S: Send> Blocks<S> {
-    /// `None` where the nodes are too few to be asked by blocks.
-    pub(crate) fn of(n_nodes: usize) -> Option<Self> {
-        (n_nodes >= LEAST_NODES).then(|| Self { n_nodes, spare: Mutex::default() })
+    /// `None` where the graph is too small to be asked by blocks.
+    pub(crate) fn of(graph: &Graph<'_>) -> Option<Self> {
+        let n_nodes = graph.n_nodes();
+        let size = n_nodes.div_ceil(N_BLOCKS).clamp(TASKS_PER_BLOCK, MOST_NODES);
+        (graph.columns().len() >= LEAST_ENTRIES).then(|| Self { n_nodes, size, spare: Mutex::default() })
     }
 
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<S> {
-        let n_nodes = self.n_nodes;
-        (0..n_nodes).step_by(BLOCK).map(move |start| start..n_nodes.min(start + BLOCK))
+        let Self { n_nodes, size, .. } = *self;
+        (0..n_nodes).step_by(size).map(move |start| start..n_nodes.min(start + size))
     }
 
     /// Asks the nodes of a block that are awake, and puts them to sleep. The answers are in the order of the nodes.
@@ -38,12 +44,12 @@ impl<S: Send> Blocks<S> {
         work_space: impl Fn() -> S + Sync,
         ask: impl Fn(NodeId, &mut S) -> Option<T> + Sync,
     ) -> Vec<T> {
-        let start = block.start;
-        let answers = awake[block].par_chunks_mut(NODES_PER_TASK).enumerate().map(|(task, awake)| {
+        let (start, per_task) = (block.start, self.size.div_ceil(TASKS_PER_BLOCK));
+        let answers = awake[block].par_chunks_mut(per_task).enumerate().map(|(task, awake)| {
             let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
             let taken = spare().pop();
             let mut space = taken.unwrap_or_else(&work_space);
-            let first = start + task * NODES_PER_TASK;
+            let first = start + task * per_task;
             let mut answers = Vec::new();
             for (place, awake) in awake.iter_mut().enumerate() {
                 if std::mem::take(awake) {

@@ -110,11 +110,13 @@ pub struct Links {
     weights: Vec<f64>,
     /// The clusters with a weight, in the order met.
     adjacent: Vec<ClusterId>,
-    /// Neighbours in other clusters than the node: the cluster and the weight of each.
-    outside: Vec<(ClusterId, f64)>,
+    /// Clusters and weights of the neighbours in other clusters than the node; where all weights are 1, they are not noted.
+    outside: Vec<ClusterId>,
+    outside_weights: Vec<f64>,
     n_outside: usize,
-    /// The weights of those in its own.
-    inside: Vec<f64>,
+    is_unit: bool,
+    /// The weights of the neighbours in its own.
+    inside_weights: Vec<f64>,
 }
 
 impl Links {
@@ -124,36 +126,52 @@ impl Links {
             weights: vec![0.0; n_clusters],
             adjacent: Vec::new(),
             outside: Vec::new(),
+            outside_weights: Vec::new(),
             n_outside: 0,
-            inside: Vec::new(),
+            is_unit: true,
+            inside_weights: Vec::new(),
         }
     }
 
     /// Meets the neighbours of a node; tells the weight to its own cluster. The weights to the others have to be
     /// [summed](Self::sum_outside) before they are looked at.
+    ///
+    /// Who is outside is as good as random, and wrong guesses would take most of the time: everybody is noted on both
+    /// lists, without a branch, and stays on one.
     #[inline]
     fn meet(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) -> f64 {
-        let n_entries = graph.entries(node).len();
-        if self.inside.len() <= n_entries {
-            self.outside.resize(2 * n_entries + 1, (0, 0.0));
-            self.inside.resize(2 * n_entries + 1, 0.0);
+        let row = &graph.columns()[graph.entries(node)];
+        if self.outside.len() <= row.len() {
+            self.outside.resize(2 * row.len() + 1, 0);
+            self.outside_weights.resize(2 * row.len() + 1, 0.0);
+            self.inside_weights.resize(2 * row.len() + 1, 0.0);
         }
-        let (outside, inside) = (&mut self.outside[..=n_entries], &mut self.inside[..=n_entries]);
         let own = labels[node as usize];
-        let (mut n_inside, mut n_outside) = (0, 0);
-        // Who is outside is as good as random, and wrong guesses would take most of the time: everybody is noted on both
-        // lists, and stays on one.
+        let outside = &mut self.outside[..=row.len()];
+        let mut n_outside = 0;
+        self.is_unit = matches!(graph.weights(), Weights::Unit);
+        if self.is_unit {
+            for &neighbor in row {
+                let cluster = labels[neighbor as usize];
+                outside[n_outside] = cluster;
+                n_outside += usize::from(cluster != own);
+            }
+            self.n_outside = n_outside;
+            return (row.len() - n_outside) as f64 - graph.self_loop(node);
+        }
+        let (outside_weights, inside_weights) =
+            (&mut self.outside_weights[..=row.len()], &mut self.inside_weights[..=row.len()]);
+        let mut n_inside = 0;
         graph.for_each_neighbor(node, |neighbor, weight| {
             let cluster = labels[neighbor as usize];
-            (outside[n_outside], inside[n_inside]) = ((cluster, weight), weight);
+            outside[n_outside] = cluster;
+            outside_weights[n_outside] = weight;
+            inside_weights[n_inside] = weight;
             n_outside += usize::from(cluster != own);
             n_inside += usize::from(cluster == own);
         });
         self.n_outside = n_outside;
-        match graph.weights() {
-            Weights::Unit => n_inside as f64,
-            _ => inside[..n_inside].iter().sum(),
-        }
+        inside_weights[..n_inside].iter().sum()
     }
 
     #[inline]
@@ -161,12 +179,18 @@ impl Links {
         for cluster in self.adjacent.drain(..) {
             self.weights[cluster as usize] = 0.0;
         }
-        for &(cluster, weight) in &self.outside[..self.n_outside] {
+        let outside = &self.outside[..self.n_outside];
+        let mut add = |cluster: ClusterId, weight: f64| {
             let link = &mut self.weights[cluster as usize];
             if *link == 0.0 {
                 self.adjacent.push(cluster);
             }
             *link += weight;
+        };
+        if self.is_unit {
+            outside.iter().for_each(|&cluster| add(cluster, 1.0));
+        } else {
+            outside.iter().zip(&self.outside_weights).for_each(|(&cluster, &weight)| add(cluster, weight));
         }
     }
 }

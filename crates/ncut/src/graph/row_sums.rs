@@ -1,5 +1,8 @@
 //! The sums of one row of a matrix, by group.
 
+/// All places are looked at in their order, instead of sorting those with a sum, when they are fewer than this many times
+/// those.
+const SCANNED: usize = 16;
 /// Up to so many groups every group has a place of its own for its sum.
 const MOST_DENSE: usize = 1 << 15;
 
@@ -57,6 +60,13 @@ impl RowSums {
 
     /// Takes the sums out, groups ascending.
     pub(crate) fn drain_ascending(&mut self, mut take: impl FnMut(u32, f64)) {
+        if self.n_groups <= MOST_DENSE && SCANNED * self.taken.len() > self.n_groups {
+            self.taken.clear();
+            for (group, sum) in self.sums.iter_mut().enumerate().filter(|(_, sum)| **sum != 0.0) {
+                take(group as u32, std::mem::take(sum));
+            }
+            return;
+        }
         self.taken.sort_unstable();
         for taken in self.taken.drain(..) {
             let (group, place) = ((taken >> 32) as u32, taken as u32 as usize);

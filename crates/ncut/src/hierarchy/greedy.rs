@@ -22,11 +22,6 @@ use super::propagation::Propagation;
 /// A round with fewer pairs than one for this many nodes starves: labels propagate instead, or more nodes join the
 /// one they picked.
 const STARVED: usize = 10;
-/// A graph with so many entries, and so many a node, is contracted at the price of all of them for every few nodes that
-/// merge: there more nodes join at once.
-const LEAST_HEAVY: usize = 1_000_000;
-const MANY_ENTRIES: usize = 64;
-const STARVED_HEAVY: usize = 4;
 /// Labels propagate while there are this many nodes for each cluster that is to be.
 const MANY: usize = 20;
 /// Volume that labels spread over, as a share of the cap.
@@ -199,9 +194,7 @@ impl Merging<'_> {
                 .filter(|&node| is_free[node as usize] && picks.partner(node).is_some())
                 .collect();
             followers.sort_unstable_by(|&a, &b| picks.best_first(a, b));
-            let is_heavy = graph.columns().len() > LEAST_HEAVY.max(MANY_ENTRIES * n_nodes);
-            let starved = if is_heavy { STARVED_HEAVY } else { STARVED };
-            let enough = (n_nodes - n_nodes / starved).max(self.target).min(n_nodes - 1);
+            let enough = (n_nodes - n_nodes / STARVED).max(self.target).min(n_nodes - 1);
             // Where a partner's group is full, those that picked it come together by twos and threes.
             let mut gathering: Vec<NodeId> = vec![NOBODY; n_nodes];
             for node in followers {

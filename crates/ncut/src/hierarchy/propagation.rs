@@ -40,7 +40,7 @@ impl Propagation<'_> {
             sweep: 0,
         };
         let mut awake = vec![true; n_nodes];
-        let blocks = Blocks::of(n_nodes);
+        let blocks = Blocks::of(graph);
         let mut votes = RowSums::new(n_nodes);
         let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
         for sweep in 0..self.max_sweeps {
