@@ -42,6 +42,7 @@ that stays inside it, summed over the clusters; higher is better) is computed by
 - Memory is the peak of the resident set of the whole process while it clusters: program, graph and all. For peers,
   *before* is what was resident already when the call began: Python, the packages and the graph. ncut maps its graph
   from a file, which counts as resident too.
+- *Threads* of a peer are those seen at work, where its run is long enough to tell; all may use {N_THREADS}.
 - KaMinPar and METIS look for clusters of equal size with few edges between them, Leiden and Louvain for modularity;
   Leiden and Louvain choose the number of clusters themselves, so that their objective, a sum over clusters, does
   not compare. Only ncut and spectral clustering aim at the objective of this page.
@@ -61,7 +62,7 @@ def warning(measured):
 
 **The machine was not idle.** {N_THREADS} busy processes did the work of so many cores, before or after the section:
 {sections}. Times of those sections are too long, two threads gain too little, and peers that wait by spinning
-(networkit) suffer most. Objectives and memory are not affected; measure the times again."""
+(networkit) suffer most. Objectives and memory hardly depend on it; measure the times again."""
 
 
 def machine_sentence(facts):
@@ -103,7 +104,7 @@ def contest_rows(contest):
         found.append(
             [
                 row["method"].removesuffix(", 1 thread"),
-                row["threads"],
+                row.get("busy_threads") or row["threads"],
                 row["clusters"],
                 f"{row['objective']:.3f}",
                 short(row["seconds"]),
