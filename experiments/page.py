@@ -1,29 +1,12 @@
 """The page: each function writes one section as Markdown, the paper's printed numbers beside ours."""
 
-import textwrap
 from collections import Counter
 
 import printed
+from markdown import table
 from measure import BEST_SECONDS, CONTEST, N_SEEDS, N_TIMED, NOISES, SOLVERS
 
 PRESETS = {"paper": "Fast-CD", "fast": "preset fast", "default": "preset default", "best": "preset best"}
-
-
-def wrapped(text):
-    """The text with lines of at most 120 characters; tables, titles and pictures stay."""
-    return "\n\n".join(wrapped_paragraph(paragraph) for paragraph in text.split("\n\n"))
-
-
-def wrapped_paragraph(paragraph):
-    if paragraph.startswith(("#", "|", "!")):
-        return paragraph
-    fill = {"width": 120, "break_long_words": False, "break_on_hyphens": False}
-    if paragraph.startswith("- "):
-        items = paragraph.removeprefix("- ").split("\n- ")
-        return "\n".join(
-            textwrap.fill(" ".join(item.split()), initial_indent="- ", subsequent_indent="  ", **fill) for item in items
-        )
-    return textwrap.fill(" ".join(paragraph.split()), **fill)
 
 
 def introduction(sets, coins):
@@ -66,12 +49,6 @@ def listed(names):
 
 def title_of(data_set):
     return data_set.name if data_set.is_same else f"*{data_set.name}*"
-
-
-def table(header, rows):
-    """A Markdown table; the first column is text, the others are numbers."""
-    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
-    return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
 def beside(ours, theirs, digits=4):

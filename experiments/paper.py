@@ -9,6 +9,7 @@ import data
 import measure
 import page
 from figures import Album
+from markdown import wrapped
 from program import Ncut
 
 COINS_SHAPE = (61, 77)
@@ -21,7 +22,7 @@ def main(program, data_folder, folder):
     with tempfile.TemporaryDirectory() as scratch:
         ncut = Ncut(os.path.abspath(program), scratch)
         sections = list(run(ncut, data_folder, album))
-    text = page.wrapped("\n\n".join(sections)) + f"\n\nAll of this took {time.perf_counter() - started:.0f} seconds.\n"
+    text = wrapped("\n\n".join(sections)) + f"\n\nAll of this took {time.perf_counter() - started:.0f} seconds.\n"
     with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
         file.write(text)
 
