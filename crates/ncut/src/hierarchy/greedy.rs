@@ -27,6 +27,9 @@ const MANY: usize = 20;
 /// Volume that labels spread over, as a share of the cap.
 const PROPAGATED_SHARE: f64 = 0.2;
 const PROPAGATION_SWEEPS: usize = 8;
+/// Graphs with fewer nodes are asked as a whole whether their pairs starve, others by so many nodes.
+const LEAST_SAMPLED: usize = 1 << 17;
+const SAMPLED: usize = 1 << 12;
 /// Nodes that one thread gives partners at a time.
 const NODES_PER_TASK: usize = 2048;
 
@@ -140,6 +143,11 @@ impl Merging<'_> {
         // Two clusters of sufficient volume merge only while there are too many of them.
         let mut n_large = n_nodes - n_small;
         let only_small = n_large <= self.target;
+        let propagates = self.propagates && n_nodes > MANY * self.target;
+        let is_starved = propagates && self.seems_starved(graph, only_small);
+        if is_starved && let Some(groups) = self.propagated(graph, watch) {
+            return Some(groups);
+        }
         let picks = self.picks(graph, only_small, watch)?;
 
         // Of each pair the lower node.
@@ -149,17 +157,12 @@ impl Merging<'_> {
                 .is_some_and(|partner| *node < partner && picks.partner(partner) == Some(*node))
         };
         let mut pairs: Vec<NodeId> = (0..n_nodes as NodeId).filter(picked_back).collect();
-        if pairs.len() < n_nodes / STARVED && self.propagates && n_nodes > MANY * self.target {
-            let propagation = Propagation {
-                largest: PROPAGATED_SHARE * self.cap,
-                max_sweeps: PROPAGATION_SWEEPS,
-                within: self.within,
-                seed: self.seed,
-            };
-            let groups = propagation.run(graph, watch)?;
-            if groups.count > 2 * self.target && groups.count < n_nodes - n_nodes / STARVED {
-                return Some(groups);
-            }
+        if propagates
+            && !is_starved
+            && pairs.len() < n_nodes / STARVED
+            && let Some(groups) = self.propagated(graph, watch)
+        {
+            return Some(groups);
         }
         let mut sets = DisjointSets::new(n_nodes);
         let mut volumes: Vec<f64> = graph.degrees().to_vec();
@@ -227,6 +230,33 @@ impl Merging<'_> {
         }
         let (of_node, count) = sets.numbered();
         Some(Groups { of_node, count })
+    }
+
+    /// Whether a few nodes of a large graph have so few pairs that there is no need to ask the others.
+    fn seems_starved(&self, graph: &Graph<'_>, only_small: bool) -> bool {
+        let n_nodes = graph.n_nodes();
+        if n_nodes < LEAST_SAMPLED {
+            return false;
+        }
+        let partner = |node| self.pick(graph, &[], node, only_small).map(|pick| pick.partner);
+        let is_paired = |&node: &NodeId| partner(node).and_then(partner) == Some(node);
+        let sample = (0..n_nodes as NodeId).step_by(n_nodes / SAMPLED);
+        // Two nodes a pair; and half as many as would do, for chance.
+        sample.filter(is_paired).count() < SAMPLED / STARVED
+    }
+
+    /// Groups by labels that propagate; `None` when they are too many or too few, or the observer said stop.
+    fn propagated(&self, graph: &Graph<'_>, watch: &dyn Watch) -> Option<Groups> {
+        let propagation = Propagation {
+            largest: PROPAGATED_SHARE * self.cap,
+            max_sweeps: PROPAGATION_SWEEPS,
+            within: self.within,
+            seed: self.seed,
+        };
+        let n_nodes = graph.n_nodes();
+        let is_useful =
+            |groups: &Groups| groups.count > 2 * self.target && groups.count < n_nodes - n_nodes / STARVED;
+        propagation.run(graph, watch).filter(is_useful)
     }
 
     /// Whether no pair of this kind is to merge any more.
