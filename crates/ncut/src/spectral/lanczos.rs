@@ -15,6 +15,8 @@ const WIDTH: usize = 8;
 /// The cost of making a step orthogonal to a vector, in additions of a row of the block.
 const STEP_COST: f64 = 3.0;
 const MOST_DEGREE: f64 = 2000.0;
+const FEW: usize = 2 * WIDTH;
+const FIRST_DEGREE_OF_FEW: usize = 5;
 /// A filter enlarges the first vector at most so much, by powers of e: the digits of the last are what remains.
 const MOST_GROWTH: f64 = 15.0;
 /// Wanted values that are closer to the cut than this share of its distance to 1 are the same value, ...
@@ -112,7 +114,7 @@ fn search(
     let n_kept = n_kept(n_wanted);
     let mut progress = Progress::new(Stage::Spectrum, n_wanted as u64);
     let mut steps = Steps::new(fixed, operator, room(n_wanted), seed);
-    let mut filter = Filter::first();
+    let mut filter = Filter::first(n_wanted);
     // Residuals are estimated; where that was too low, the estimate has to be so much smaller.
     let mut goal = tolerance;
     for _ in 0..MOST_STEPS {
@@ -338,9 +340,12 @@ struct Filter {
 }
 
 impl Filter {
-    /// The filter when nothing is known yet: positive values grow as much as they may.
-    fn first() -> Self {
-        Self { cut: 0.0, degree: (MOST_GROWTH / growth_rate(2.0)) as usize }
+    /// The filter when nothing is known yet: positive values grow as much as they may, or less where a few pairs are
+    /// wanted, which often stand apart and come with few products.
+    fn first(n_wanted: usize) -> Self {
+        let degree =
+            if n_wanted <= FEW { FIRST_DEGREE_OF_FEW } else { (MOST_GROWTH / growth_rate(2.0)) as usize };
+        Self { cut: 0.0, degree }
     }
 
     /// A filter with which it takes less to begin anew than to go on with this one.
