@@ -81,7 +81,7 @@ Examples:
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
   ncut cluster web.mtx -k 100 --min-share 0          the highest objective, slivers and all
   ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
-  ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped: it may exceed memory
+  ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped instead of read
 
 Ctrl-C keeps the best so far; a second one abandons it.
 Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]

@@ -1,6 +1,7 @@
 //! Files mapped into memory: the only place of the library with `unsafe`.
 //!
-//! What earns it: a graph larger than memory is used in place, and opening it costs nothing, whatever its size.
+//! What earns it: a graph is used in place, its pages are the system's to drop, and opening it costs nothing, whatever its
+//! size.
 
 #![allow(unsafe_code)]
 
