@@ -211,28 +211,43 @@ impl pulp::NullaryFnOnce for Ranked<'_> {
     fn call(self) {
         let Self { products, norms, rank, limits } = self;
         let n_columns = limits.len();
-        let mut lowest = vec![f32::INFINITY; rank * n_columns];
-        let mut keys = vec![0.0; n_columns];
+        let mut lowest = vec![ordered(f32::INFINITY); rank * n_columns];
+        let mut keys = vec![0; n_columns];
         for (products, &norm) in products.chunks_exact(n_columns).zip(norms) {
             for (key, &product) in keys.iter_mut().zip(products) {
-                *key = product + norm;
+                *key = ordered(product + norm);
             }
             // Each key sinks to its rank.
             for lowest in lowest.chunks_exact_mut(n_columns) {
                 sink(&mut keys, lowest);
             }
         }
-        limits.copy_from_slice(&lowest[(rank - 1) * n_columns..]);
+        for (limit, &lowest) in limits.iter_mut().zip(&lowest[(rank - 1) * n_columns..]) {
+            *limit = unordered(lowest);
+        }
     }
 }
 
 /// The lower of each two to `lowest`, the higher to `keys`.
 #[inline(always)]
-fn sink(keys: &mut [f32], lowest: &mut [f32]) {
+fn sink(keys: &mut [i32], lowest: &mut [i32]) {
     for (key, lowest) in keys.iter_mut().zip(lowest) {
-        // Not by comparing: that becomes a store under a mask, which is slow.
-        (*lowest, *key) = (key.min(*lowest), key.max(*lowest));
+        (*lowest, *key) = (*key.min(lowest), *key.max(lowest));
     }
+}
+
+/// A number whose order among others is that of the float: least and greatest of integers are one instruction, while
+/// those of floats must think of NaN.
+#[inline(always)]
+fn ordered(float: f32) -> i32 {
+    let bits = float.to_bits().cast_signed();
+    bits ^ ((bits >> 31) & i32::MAX)
+}
+
+/// The float of an [`ordered`] number.
+#[inline(always)]
+fn unordered(number: i32) -> f32 {
+    f32::from_bits((number ^ ((number >> 31) & i32::MAX)).cast_unsigned())
 }
 
 /// Another point whose key is below a point's limit.
