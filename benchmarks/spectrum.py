@@ -11,8 +11,16 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 from sklearn.neighbors import kneighbors_graph
 
-# Points, features, neighbours, numbers of pairs.
-CASES = [(20_000, 5, 15, (10, 50)), (200_000, 3, 16, (10,))]
+# Points, features, neighbours, numbers of pairs. Clouds of 10 features suit ARPACK best: the first 11 values stand far
+# above all others, and it needs no filter to find them.
+CASES = [
+    (20_000, 2, 17, (10, 50)),
+    (20_000, 5, 15, (10, 50)),
+    (20_000, 10, 13, (10, 50)),
+    (20_000, 20, 12, (10, 50)),
+    (200_000, 3, 16, (10,)),
+]
+N_TIMES = 3
 
 
 def neighbor_graph(n_points, n_features, n_neighbors):
@@ -38,19 +46,23 @@ def ours(program, path, n_pairs):
 
 def main():
     program = sys.argv[1]
-    print("| nodes | edges | pairs | ARPACK s | ncut s | faster | largest difference | sum of residuals |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    print("| nodes | features | edges | pairs | ARPACK s | ncut s | faster | largest difference | sum of residuals |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     with tempfile.TemporaryDirectory() as folder:
         for n_points, n_features, n_neighbors, counts in CASES:
             graph = neighbor_graph(n_points, n_features, n_neighbors)
             path = pathlib.Path(folder) / "graph.npz"
             sparse.save_npz(path, graph)
             for n_pairs in counts:
-                their_values, their_seconds = arpack(graph, n_pairs)
-                values, residuals, seconds = ours(program, path, n_pairs)
+                theirs, own = [], []
+                for _ in range(N_TIMES):
+                    theirs.append(arpack(graph, n_pairs))
+                    own.append(ours(program, path, n_pairs))
+                their_values, their_seconds = min(theirs, key=lambda found: found[-1])
+                values, residuals, seconds = min(own, key=lambda found: found[-1])
                 difference = np.abs(values - their_values).max()
                 print(
-                    f"| {n_points} | {graph.nnz // 2} | {n_pairs} | {their_seconds:.2f} | {seconds:.2f} "
+                    f"| {n_points} | {n_features} | {graph.nnz // 2} | {n_pairs} | {their_seconds:.2f} | {seconds:.2f} "
                     f"| {their_seconds / seconds:.1f}x | {difference:.1e} | {residuals.sum():.1e} |"
                 )
 

@@ -21,10 +21,10 @@ impl Block {
         Self { n_columns, values: vec![0.0; n_rows * n_columns] }
     }
 
-    /// Normal random numbers.
+    /// Random numbers from -1 to 1.
     pub(super) fn random(n_rows: usize, n_columns: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
-        Self { n_columns, values: (0..n_rows * n_columns).map(|_| random.normal()).collect() }
+        Self { n_columns, values: (0..n_rows * n_columns).map(|_| 2.0 * random.uniform() - 1.0).collect() }
     }
 
     pub(super) fn n_rows(&self) -> usize {
@@ -43,27 +43,35 @@ impl Block {
     /// `self matrix`.
     pub(super) fn times(&self, matrix: MatRef<'_, f64>) -> Self {
         let mut product = Self::zeros(self.n_rows(), matrix.ncols());
-        add_product(&mut product, &self.values, self.n_columns, matrix, Accum::Replace, 1.0);
+        self.times_into(matrix, &mut product);
         product
     }
 
+    fn times_into(&self, matrix: MatRef<'_, f64>, product: &mut Self) {
+        add_product(product, &self.values, self.n_columns, matrix, Accum::Replace, 1.0);
+    }
+
     /// Makes the columns orthonormal and orthogonal to `basis`, keeping what they add to its span; directions that
-    /// rounding has swallowed are replaced by random ones.
-    pub(super) fn orthonormalize(&mut self, basis: &Basis, seed: u64) {
-        // At least twice: the first pass leaves an error of the condition of the vectors times rounding, and vectors
-        // that lie almost in the span of the basis are mostly rounding when that is subtracted.
-        const APART: f64 = 0.1;
-        let mut is_apart = false;
+    /// rounding has swallowed are replaced by random ones. What lies in that span has been subtracted once; the longest
+    /// column was `longest` before that. `spare` is room for as many.
+    pub(super) fn orthonormalize(&mut self, basis: &Basis, mut longest: f64, seed: u64, spare: &mut Self) {
+        // What is left of vectors that lay almost in the span of the basis is mostly rounding.
+        const APART: f64 = 1e-4;
         for pass in 0..5 {
-            if self.whiten(seed.wrapping_add(pass)) && is_apart {
+            let shortest = self.whiten(seed.wrapping_add(pass), spare);
+            if shortest >= APART * longest {
+                // The first time leaves an error of the condition of the vectors times rounding.
+                self.whiten(seed, spare);
                 return;
             }
-            is_apart = basis.subtract_from(self).norm_max() < APART;
+            basis.subtract_from(self);
+            longest = 1.0;
         }
     }
 
-    /// One pass; whether nothing was swallowed.
-    fn whiten(&mut self, seed: u64) -> bool {
+    /// One pass; the length of the shortest combination of columns of length 1 each, times the shortest of them, and 0
+    /// when one was swallowed.
+    fn whiten(&mut self, seed: u64, spare: &mut Self) -> f64 {
         const SWALLOWED: f64 = 1e-13;
         let n_columns = self.n_columns;
         let gram = self.products(self);
@@ -73,7 +81,7 @@ impl Block {
         let scaled = Mat::from_fn(n_columns, n_columns, |r, c| gram[(r, c)] * scales[r] * scales[c]);
         let Ok(eigen) = scaled.self_adjoint_eigen(Side::Lower) else {
             *self = Self::random(self.n_rows(), n_columns, seed);
-            return false;
+            return 0.0;
         };
         let (values, vectors) = (eigen.S().column_vector(), eigen.U());
         let largest = (0..n_columns).map(|c| values[c]).fold(0.0, f64::max);
@@ -81,18 +89,21 @@ impl Block {
         let turn = Mat::from_fn(n_columns, n_columns, |r, c| {
             if is_swallowed(c) { 0.0 } else { scales[r] * vectors[(r, c)] / values[c].sqrt() }
         });
-        *self = self.times(turn.as_ref());
+        self.times_into(turn.as_ref(), spare);
+        std::mem::swap(self, spare);
         let lost: Vec<usize> = (0..n_columns).filter(|&c| is_swallowed(c)).collect();
-        if !lost.is_empty() {
-            let mut random = Random::new(seed);
-            let length = 1.0 / (self.n_rows().max(1) as f64).sqrt();
-            for row in self.values.chunks_exact_mut(n_columns) {
-                for &column in &lost {
-                    row[column] = length * random.normal();
-                }
+        if lost.is_empty() {
+            let shortest = scales.iter().map(|scale| 1.0 / scale).fold(f64::INFINITY, f64::min);
+            return shortest * (0..n_columns).map(|c| values[c]).fold(f64::INFINITY, f64::min).sqrt();
+        }
+        let mut random = Random::new(seed);
+        let length = 1.0 / (self.n_rows().max(1) as f64).sqrt();
+        for row in self.values.chunks_exact_mut(n_columns) {
+            for &column in &lost {
+                row[column] = length * random.normal();
             }
         }
-        lost.is_empty()
+        0.0
     }
 
     /// Both side by side.
@@ -135,6 +146,14 @@ impl Basis {
             entries[places.clone()].copy_from_slice(vectors.row(row));
         }
         self.count = places.end;
+    }
+
+    /// Makes vectors orthonormal and orthogonal to these.
+    pub(super) fn extend_by(&self, block: &mut Block, seed: u64) {
+        // Whatever their length was, what lies in the span is subtracted once more.
+        self.subtract_from(block);
+        let mut spare = Block::zeros(block.n_rows(), block.n_columns);
+        block.orthonormalize(self, f64::INFINITY, seed, &mut spare);
     }
 
     /// Subtracts from `block` what lies in the span; returns how much of every vector that was.

@@ -23,6 +23,8 @@ const MOST_GROWTH: f64 = 15.0;
 const CROWDED: f64 = 1e-4;
 /// ... and the cut is made so much lower.
 const LOWERED: f64 = 0.05;
+/// The first filter, chosen without knowing anything, gives way when there are so many vectors for each that is kept.
+const ENOUGH_FOR_A_GUESS: usize = 3;
 const MOST_STEPS: usize = 2000;
 /// Values closer than so many tolerances may be the same.
 const SAME: f64 = 100.0;
@@ -93,7 +95,7 @@ impl Pairs {
 
 /// Vectors that are kept when the room is full: those that are wanted, and some more.
 fn n_kept(n_wanted: usize) -> usize {
-    n_wanted + (n_wanted / 4).max(WIDTH)
+    (n_wanted + (n_wanted / 4).max(WIDTH / 2)).next_multiple_of(WIDTH)
 }
 
 /// Vectors there is room for.
@@ -114,7 +116,7 @@ fn search(
     let n_kept = n_kept(n_wanted);
     let mut progress = Progress::new(Stage::Spectrum, n_wanted as u64);
     let mut steps = Steps::new(fixed, operator, room(n_wanted), seed);
-    let mut filter = Filter::first(n_wanted);
+    let (mut filter, mut is_first) = (Filter::first(n_wanted), true);
     // Residuals are estimated; where that was too low, the estimate has to be so much smaller.
     let mut goal = tolerance;
     for _ in 0..MOST_STEPS {
@@ -139,16 +141,18 @@ fn search(
             }
             goal *= (tolerance / worst / 2.0).max(0.01);
         }
-        if !steps.is_full() {
+        let is_rough = is_first && steps.count() >= ENOUGH_FOR_A_GUESS * n_kept;
+        if !steps.is_full() && !is_rough {
             continue;
         }
         let costs = Costs::of(operator, steps.n_fixed, n_wanted, goal);
         match filter.better(&ritz, n_wanted, &costs) {
             Some(better) => {
                 steps.begin_anew(ritz.turn.subcols(0, n_kept));
-                filter = better;
+                (filter, is_first) = (better, false);
             }
-            None => steps.restart(&ritz, n_kept),
+            None if steps.is_full() => steps.restart(&ritz, n_kept),
+            None => {}
         }
     }
     let mut pairs = Pairs::of(operator, &steps.best(n_wanted), n_wanted);
@@ -202,6 +206,9 @@ struct Steps {
     next: Block,
     /// ... and what the image of the last one has of it.
     coupling: Mat<f64>,
+    /// Room for blocks that is used again and again.
+    image: Block,
+    spare: Block,
     /// The filter in the basis.
     projected: Mat<f64>,
     random: Random,
@@ -224,10 +231,10 @@ impl Steps {
         let basis = Basis::new(fixed, n_rows, fixed.n_columns + room);
         let mut random = Random::new(seed);
         let mut next = Block::random(n_rows, WIDTH, random.next());
-        basis.subtract_from(&mut next);
-        next.orthonormalize(&basis, random.next());
+        basis.extend_by(&mut next, random.next());
         let (coupling, projected) = (Mat::zeros(WIDTH, WIDTH), Mat::zeros(room, room));
-        Self { n_fixed: fixed.n_columns, room, basis, next, coupling, projected, random }
+        let (image, spare) = (next.clone(), next.clone());
+        Self { n_fixed: fixed.n_columns, room, basis, next, coupling, image, spare, projected, random }
     }
 
     fn count(&self) -> usize {
@@ -246,10 +253,10 @@ impl Steps {
         progress: &Progress,
         watch: &dyn Watch,
     ) -> ControlFlow<()> {
-        let mut image = filter.apply(operator, self.next.clone(), progress, watch)?;
+        filter.apply(operator, &self.next, [&mut self.image, &mut self.spare], progress, watch)?;
         let first = self.count();
         self.basis.push(&self.next);
-        let shares = self.basis.subtract_from(&mut image);
+        let shares = self.basis.subtract_from(&mut self.image);
         for column in 0..WIDTH {
             for row in 0..self.count() {
                 let share = shares[(self.n_fixed + row, column)];
@@ -257,9 +264,10 @@ impl Steps {
                 self.projected[(first + column, row)] = share;
             }
         }
-        self.next = image.clone();
-        self.next.orthonormalize(&self.basis, self.random.next());
-        self.coupling = self.next.products(&image);
+        let longest = (0..WIDTH).map(|c| shares.col(c).norm_l2()).fold(0.0, f64::max);
+        self.next.values.copy_from_slice(&self.image.values);
+        self.next.orthonormalize(&self.basis, longest, self.random.next(), &mut self.spare);
+        self.coupling = self.next.products(&self.image);
         ControlFlow::Continue(())
     }
 
@@ -287,7 +295,7 @@ impl Steps {
         let mixture = Mat::from_fn(turn.ncols(), WIDTH, |_, _| self.random.normal());
         self.next = self.basis.combine(self.n_fixed, (turn * mixture).as_ref());
         self.basis.count = self.n_fixed;
-        self.next.orthonormalize(&self.basis, self.random.next());
+        self.basis.extend_by(&mut self.next, self.random.next());
         self.projected.fill(0.0);
     }
 
@@ -296,8 +304,7 @@ impl Steps {
         if self.count() < n_wanted {
             let n_rows = self.next.n_rows();
             let mut more = Block::random(n_rows, n_wanted - self.count(), self.random.next());
-            self.basis.subtract_from(&mut more);
-            more.orthonormalize(&self.basis, self.random.next());
+            self.basis.extend_by(&mut more, self.random.next());
             self.basis.push(&more);
         }
         self.basis.combine(self.n_fixed, Mat::<f64>::identity(n_wanted, n_wanted).as_ref())
@@ -397,26 +404,27 @@ impl Filter {
         if grown > 1.0 { (self.inverse(grown) - self.cut) / (grown - 1.0) } else { f64::INFINITY }
     }
 
+    /// The image of a block, in the first of `room`.
     fn apply(
         &self,
         operator: &Operator,
-        mut now: Block,
+        block: &Block,
+        room: [&mut Block; 2],
         progress: &Progress,
         watch: &dyn Watch,
-    ) -> ControlFlow<(), Block> {
+    ) -> ControlFlow<()> {
         // T_{m+1}(L) = 2 L T_m - T_{m-1} with L = (S - center) / radius, which maps [-1, cut] to [-1, 1].
         let (center, radius) = (self.center(), self.radius());
-        operator.to_walk(&mut now);
-        let mut next = Block::zeros(operator.n_nodes(), now.n_columns);
-        operator.step(&now, &mut next, 1.0 / radius, -center / radius, 0.0);
-        std::mem::swap(&mut now, &mut next);
-        for _ in 1..self.degree {
+        let [now, next] = room;
+        operator.to_walk(block, now);
+        for done in 0..self.degree {
             watch.report(progress)?;
-            operator.step(&now, &mut next, 2.0 / radius, -2.0 * center / radius, 1.0);
-            std::mem::swap(&mut now, &mut next);
+            let (factor, drop) = if done == 0 { (1.0 / radius, 0.0) } else { (2.0 / radius, 1.0) };
+            operator.step(now, next, factor, -factor * center, drop);
+            std::mem::swap(now, next);
         }
-        operator.leave_walk(&mut now);
-        ControlFlow::Continue(now)
+        operator.leave_walk(now);
+        ControlFlow::Continue(())
     }
 }
 

@@ -66,19 +66,22 @@ impl Operator {
 
     /// `S block`.
     pub(super) fn apply(&self, block: &Block) -> Block {
-        let mut walked = block.clone();
-        self.to_walk(&mut walked);
-        let mut next = Block::zeros(self.n_nodes(), block.n_columns);
+        let zeros = || Block::zeros(self.n_nodes(), block.n_columns);
+        let (mut walked, mut next) = (zeros(), zeros());
+        self.to_walk(block, &mut walked);
         self.step(&walked, &mut next, 1.0, 0.0, 0.0);
         self.leave_walk(&mut next);
         next
     }
 
-    /// `D^-1/2 block`: in these terms `S` is `D^-1 A`, which needs no factor for every neighbour.
-    pub(super) fn to_walk(&self, block: &mut Block) {
+    /// `walked = D^-1/2 block`: in these terms `S` is `D^-1 A`, which needs no factor for every neighbour.
+    pub(super) fn to_walk(&self, block: &Block, walked: &mut Block) {
         let n_columns = block.n_columns;
-        for (row, root) in block.values.chunks_exact_mut(n_columns).zip(&self.roots) {
-            row.iter_mut().for_each(|value| *value /= root);
+        let rows = block.values.chunks_exact(n_columns).zip(&self.roots);
+        for (walked, (row, root)) in walked.values.chunks_exact_mut(n_columns).zip(rows) {
+            for (walked, value) in walked.iter_mut().zip(row) {
+                *walked = value / root;
+            }
         }
     }
 
