@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::graph::{Graph, NodeId};
+use crate::graph::NodeId;
 
 /// Graphs with fewer entries are visited one by one, each node knowing what all before it did.
 const LEAST_ENTRIES: usize = 6_000_000;
@@ -24,11 +24,10 @@ pub(crate) struct Blocks<S> {
 }
 
 impl<S: Send> Blocks<S> {
-    /// `None` where the graph is too small to be asked by blocks.
-    pub(crate) fn of(graph: &Graph<'_>) -> Option<Self> {
-        let n_nodes = graph.n_nodes();
+    /// `None` where there is too little to be asked by blocks.
+    pub(crate) fn of(n_nodes: usize, n_entries: usize) -> Option<Self> {
         let size = n_nodes.div_ceil(N_BLOCKS).clamp(TASKS_PER_BLOCK, MOST_NODES);
-        (graph.columns().len() >= LEAST_ENTRIES).then(|| Self { n_nodes, size, spare: Mutex::default() })
+        (n_entries >= LEAST_ENTRIES).then(|| Self { n_nodes, size, spare: Mutex::default() })
     }
 
     pub(crate) fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<S> {

@@ -135,20 +135,12 @@ impl Graph<'_> {
         let work = |group: usize| members.of(group).iter().map(|&node| self.entries(node).len()).sum();
         let visit = |from: usize, sums: &mut RowSums| {
             sums.expect(|| work(from));
-            let mut own = 0.0;
-            for &node in members.of(from) {
-                own += self.self_loop(node);
+            let from = from as u32;
+            for &node in members.of(from as usize) {
+                sums.add_from(from, from, self.self_loop(node));
                 self.for_each_neighbor(node, |neighbor, weight| {
-                    let to = group_of[neighbor as usize];
-                    if to as usize == from {
-                        own += weight;
-                    } else if to as usize > from {
-                        sums.add(to, weight);
-                    }
+                    sums.add_from(from, group_of[neighbor as usize], weight);
                 });
-            }
-            if own > 0.0 {
-                sums.add(from as u32, own);
             }
         };
         let mut triangle = Triangle::with_capacity(n_groups, self.columns().len() / 2 + n_groups);

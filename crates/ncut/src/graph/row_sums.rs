@@ -1,8 +1,5 @@
 //! The sums of one row of a matrix, by group.
 
-/// All places are looked at in their order, instead of sorting those with a sum, when they are fewer than this many times
-/// those.
-const SCANNED: usize = 16;
 /// Up to so many groups every group has a place of its own for its sum.
 const MOST_DENSE: usize = 1 << 15;
 
@@ -16,12 +13,20 @@ pub(crate) struct RowSums {
     taken: Vec<u64>,
     /// Bits of a place.
     bits: u32,
+    /// A bit for each group that may have a sum, instead of those taken; empty where these are kept.
+    marks: Vec<u64>,
 }
 
 impl RowSums {
     pub(crate) fn new(n_groups: usize) -> Self {
         let sums = if n_groups <= MOST_DENSE { vec![0.0; n_groups] } else { Vec::new() };
-        Self { n_groups, groups: Vec::new(), sums, taken: Vec::new(), bits: 0 }
+        Self { n_groups, groups: Vec::new(), sums, taken: Vec::new(), bits: 0, marks: Vec::new() }
+    }
+
+    /// Sums that are only added to by [`add_from`](Self::add_from), and taken out in ascending order.
+    pub(crate) fn ascending(n_groups: usize) -> Self {
+        let n_marks = if n_groups <= MOST_DENSE { n_groups.div_ceil(64) } else { 0 };
+        Self { marks: vec![0; n_marks], ..Self::new(n_groups) }
     }
 
     /// Makes room for a row of at most so many sums; none has been added yet.
@@ -58,20 +63,41 @@ impl RowSums {
         self.sums[place] += weight;
     }
 
+    /// Adds to the sum of a group whose number is not below `first`.
+    #[inline]
+    pub(crate) fn add_from(&mut self, first: u32, group: u32, weight: f64) {
+        let counts = group >= first;
+        match self.marks.get_mut(group as usize / 64) {
+            // Without a branch: it would go either way.
+            Some(mark) => {
+                *mark |= u64::from(counts) << (group % 64);
+                self.sums[group as usize] += if counts { weight } else { 0.0 };
+            }
+            None if counts => self.add(group, weight),
+            None => {}
+        }
+    }
+
     /// Takes the sums out, groups ascending.
     pub(crate) fn drain_ascending(&mut self, mut take: impl FnMut(u32, f64)) {
-        if self.n_groups <= MOST_DENSE && SCANNED * self.taken.len() > self.n_groups {
-            self.taken.clear();
-            for (group, sum) in self.sums.iter_mut().enumerate().filter(|(_, sum)| **sum != 0.0) {
-                take(group as u32, std::mem::take(sum));
+        for (word, mark) in self.marks.iter_mut().enumerate().filter(|(_, mark)| **mark != 0) {
+            let mut left = std::mem::take(mark);
+            while left != 0 {
+                let group = 64 * word + left.trailing_zeros() as usize;
+                left &= left - 1;
+                take(group as u32, std::mem::take(&mut self.sums[group]));
             }
-            return;
         }
         self.taken.sort_unstable();
         for taken in self.taken.drain(..) {
             let (group, place) = ((taken >> 32) as u32, taken as u32 as usize);
             take(group, std::mem::take(&mut self.sums[place]));
         }
+    }
+
+    /// Groups that have a sum.
+    pub(crate) fn count(&self) -> usize {
+        self.taken.len()
     }
 
     /// Calls `visit(group, sum)` in the order in which groups were met first.

@@ -12,8 +12,15 @@ use super::{Members, NodeId};
 /// summed up has to wait until it can be put in its place.
 const ENTRIES_PER_CHUNK: usize = 1 << 15;
 const CHUNKS_PER_REPORT: usize = 16;
-/// Entries from which on room is made for all at once.
+/// Entries from which on room is made for all at once, and for how many at most.
 const LEAST_RESERVED: usize = 1 << 20;
+const MOST_RESERVED: usize = 1 << 23;
+/// Full arrays grow by this part.
+const GROWTH: usize = 8;
+/// A triangle with so many entries is mirrored on all threads, which takes room for both.
+const LEAST_BESIDE: usize = 1 << 15;
+const MOST_BESIDE: usize = 1 << 23;
+const RANGES_PER_THREAD: usize = 4;
 /// Rows are brought together in this many turns at most, and this many entries at least.
 const MOST_TURNS: usize = 16;
 const LEAST_ENTRIES_PER_TURN: usize = 1 << 17;
@@ -28,7 +35,7 @@ pub(crate) struct Triangle<W> {
 }
 
 /// A weight as it is stored.
-pub(crate) trait Stored: Copy + Default + Send + Into<f64> {
+pub(crate) trait Stored: Copy + Default + Send + Sync + Into<f64> {
     fn rounded(weight: f64) -> Self;
 }
 
@@ -58,9 +65,10 @@ pub(super) struct Summation<Work, Visit, Weigh> {
 impl<W: Stored> Triangle<W> {
     /// No rows yet; there will be `n_rows`, with at most `n_entries`.
     pub(super) fn with_capacity(n_rows: usize, n_entries: usize) -> Self {
-        // Large arrays have room from the start: the system gives memory only as it is filled, and takes back at once
-        // what was large when it was asked for. Those that have grown stay with the allocator for long.
-        let n_entries = if n_entries < LEAST_RESERVED { 0 } else { n_entries };
+        // Large arrays are large from the start: the system gives memory only as it is filled, lets them grow in their
+        // place, and takes back at once what was large when it was asked for. Those that have grown from nothing stay
+        // with the allocator for long.
+        let n_entries = if n_entries < LEAST_RESERVED { 0 } else { n_entries.min(MOST_RESERVED) };
         Self {
             ends: Vec::with_capacity(n_rows),
             columns: Vec::with_capacity(n_entries),
@@ -88,7 +96,7 @@ impl<W: Stored> Triangle<W> {
         let spare: Mutex<Vec<RowSums>> = Mutex::default();
         let summed = |chunk: &Range<usize>| {
             let take = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut sums = take().unwrap_or_else(|| RowSums::new(summation.n_groups));
+            let mut sums = take().unwrap_or_else(|| RowSums::ascending(summation.n_groups));
             let mut rows = Self::with_capacity(chunk.len(), 0);
             rows.sum_up(chunk.clone(), summation, &mut sums);
             spare.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
@@ -108,7 +116,7 @@ impl<W: Stored> Triangle<W> {
                 chunks.push(start..next);
             }
             if let [chunk] = &chunks[..] {
-                self.sum_up(chunk.clone(), summation, &mut RowSums::new(summation.n_groups));
+                self.sum_up(chunk.clone(), summation, &mut RowSums::ascending(summation.n_groups));
             } else {
                 let rows: Vec<Self> = chunks.par_iter().map(summed).collect();
                 rows.iter().for_each(|rows| self.extend(rows));
@@ -144,15 +152,98 @@ impl<W: Stored> Triangle<W> {
     }
 
     fn extend(&mut self, rows: &Self) {
-        let start = self.columns.len();
+        let (start, n_more) = (self.columns.len(), rows.columns.len());
+        if start + n_more > self.columns.capacity() && start >= MOST_RESERVED {
+            let room = n_more.max(start / GROWTH);
+            self.columns.reserve_exact(room);
+            self.weights.reserve_exact(room);
+        }
         self.ends.extend(rows.ends.iter().map(|end| start + end));
         self.columns.extend_from_slice(&rows.columns);
         self.weights.extend_from_slice(&rows.weights);
     }
 
-    /// The whole matrix: offsets, columns, weights. The triangle's own arrays become the matrix, so that both are
-    /// never there.
-    pub(super) fn mirrored(mut self) -> (Vec<u64>, Vec<NodeId>, Vec<W>) {
+    /// The whole matrix: offsets, columns, weights.
+    pub(super) fn mirrored(self) -> (Vec<u64>, Vec<NodeId>, Vec<W>) {
+        if (LEAST_BESIDE..=MOST_BESIDE).contains(&self.columns.len()) {
+            self.mirrored_beside()
+        } else {
+            self.mirrored_in_place()
+        }
+    }
+
+    /// Where the rows of the whole matrix begin, from the number of entries below the diagonal of each.
+    fn offsets(&self, below: &[u32]) -> Vec<u64> {
+        let mut offsets = Vec::with_capacity(below.len() + 1);
+        offsets.push(0);
+        let mut end = 0;
+        for (row, &below) in below.iter().enumerate() {
+            end += u64::from(below) + self.row(row).len() as u64;
+            offsets.push(end);
+        }
+        offsets
+    }
+
+    /// The matrix beside the triangle, on all threads: each makes rows that follow each other.
+    fn mirrored_beside(self) -> (Vec<u64>, Vec<NodeId>, Vec<W>) {
+        let n_rows = self.ends.len();
+        let size = n_rows.div_ceil(RANGES_PER_THREAD * rayon::current_num_threads());
+        // Calls `visit(column, row, entry)` for the entries above the diagonal in some columns, by rows.
+        let for_each_above = |columns: &Range<usize>, visit: &mut dyn FnMut(usize, usize, usize)| {
+            for row in 0..columns.end - 1 {
+                let entries = self.row(row);
+                let least = columns.start.max(row + 1);
+                let first = self.columns[entries.clone()].partition_point(|&column| (column as usize) < least);
+                for entry in entries.start + first..entries.end {
+                    let column = self.columns[entry] as usize;
+                    if column >= columns.end {
+                        break;
+                    }
+                    visit(column, row, entry);
+                }
+            }
+        };
+        let mut below = vec![0u32; n_rows];
+        let range = |part: usize| part * size..n_rows.min((part + 1) * size);
+        below.par_chunks_mut(size).enumerate().for_each(|(part, below)| {
+            let columns = range(part);
+            for_each_above(&columns, &mut |column, _, _| below[column - columns.start] += 1);
+        });
+        let offsets = self.offsets(&below);
+        let n_entries = offsets[n_rows] as usize;
+        let (mut columns, mut weights) = (vec![0; n_entries], vec![W::default(); n_entries]);
+        let mut parts = Vec::new();
+        let (mut columns_left, mut weights_left) = (&mut columns[..], &mut weights[..]);
+        for part in 0..n_rows.div_ceil(size) {
+            let rows = range(part);
+            let count = (offsets[rows.end] - offsets[rows.start]) as usize;
+            parts.push((
+                rows,
+                columns_left.split_off_mut(..count).unwrap_or_default(),
+                weights_left.split_off_mut(..count).unwrap_or_default(),
+            ));
+        }
+        parts.into_par_iter().for_each(|(rows, columns, weights)| {
+            let start = |row: usize| (offsets[row] - offsets[rows.start]) as usize;
+            let mut free: Vec<usize> = rows.clone().map(start).collect();
+            for_each_above(&rows, &mut |row, column, entry| {
+                let place = &mut free[row - rows.start];
+                columns[*place] = column as NodeId;
+                weights[*place] = self.weights[entry];
+                *place += 1;
+            });
+            for (row, place) in rows.clone().zip(free) {
+                let entries = self.row(row);
+                let places = place..place + entries.len();
+                columns[places.clone()].copy_from_slice(&self.columns[entries.clone()]);
+                weights[places].copy_from_slice(&self.weights[entries]);
+            }
+        });
+        (offsets, columns, weights)
+    }
+
+    /// The triangle's own arrays become the matrix, so that both are never there.
+    fn mirrored_in_place(mut self) -> (Vec<u64>, Vec<NodeId>, Vec<W>) {
         let n_rows = self.ends.len();
         let mut below = vec![0u32; n_rows];
         for row in 0..n_rows {
@@ -160,13 +251,8 @@ impl<W: Stored> Triangle<W> {
                 below[column as usize] += u32::from(column as usize != row);
             }
         }
-        let mut offsets = Vec::with_capacity(n_rows + 1);
-        offsets.push(0u64);
-        let mut end = 0;
-        for row in 0..n_rows {
-            end += below[row] as usize + self.row(row).len();
-            offsets.push(end as u64);
-        }
+        let offsets = self.offsets(&below);
+        let end = offsets[n_rows] as usize;
         self.columns.reserve_exact(end - self.columns.len());
         self.columns.resize(end, 0);
         self.weights.reserve_exact(end - self.weights.len());
@@ -268,7 +354,7 @@ impl Triangle<f64> {
                 for &row in members.of(group) {
                     let end = free[row as usize];
                     for &(to, weight) in &brought[end - sizes[row as usize] as usize..end] {
-                        sums.add(to, weight);
+                        sums.add_from(0, to, weight);
                     }
                 }
             };

@@ -18,6 +18,7 @@ use crate::partition::density;
 use crate::progress::{Progress, Stage, Watch};
 
 use super::propagation::Propagation;
+use super::quotient::Linked;
 
 /// A round with fewer pairs than one for this many nodes starves: labels propagate instead, or more nodes join the
 /// one they picked.
@@ -143,7 +144,7 @@ impl Merging<'_> {
         // Two clusters of sufficient volume merge only while there are too many of them.
         let mut n_large = n_nodes - n_small;
         let only_small = n_large <= self.target;
-        let propagates = self.propagates && n_nodes > MANY * self.target;
+        let propagates = self.may_propagate(n_nodes);
         let is_starved = propagates && self.seems_starved(graph, only_small);
         if is_starved && let Some(groups) = self.propagated(graph, watch) {
             return Some(groups);
@@ -232,6 +233,10 @@ impl Merging<'_> {
         Some(Groups { of_node, count })
     }
 
+    pub(crate) fn may_propagate(&self, n_nodes: usize) -> bool {
+        self.propagates && n_nodes > MANY * self.target
+    }
+
     /// Whether a few nodes of a large graph have so few pairs that there is no need to ask the others.
     fn seems_starved(&self, graph: &Graph<'_>, only_small: bool) -> bool {
         let n_nodes = graph.n_nodes();
@@ -246,7 +251,7 @@ impl Merging<'_> {
     }
 
     /// Groups by labels that propagate; `None` when they are too many or too few, or the observer said stop.
-    fn propagated(&self, graph: &Graph<'_>, watch: &dyn Watch) -> Option<Groups> {
+    pub(crate) fn propagated(&self, graph: &impl Linked, watch: &dyn Watch) -> Option<Groups> {
         let propagation = Propagation {
             largest: PROPAGATED_SHARE * self.cap,
             max_sweeps: PROPAGATION_SWEEPS,

@@ -5,6 +5,7 @@ mod similar_pairs;
 mod dense_pairs;
 mod greedy;
 mod propagation;
+mod quotient;
 mod tree;
 
 use std::ops::ControlFlow;
@@ -16,6 +17,7 @@ use crate::progress::{Observer, Progress, Stage};
 
 pub use first_neighbors::{FirstNeighborLevels, Level};
 pub(crate) use greedy::{Groups, Merging};
+pub(crate) use quotient::Quotient;
 pub(crate) use similar_pairs::merge_in_order;
 pub use tree::{Merge, MergeTree};
 

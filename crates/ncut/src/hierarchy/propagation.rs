@@ -5,12 +5,13 @@
 //! has room; the votes of all its neighbours tell what a single edge does not.
 
 use crate::blocks::Blocks;
-use crate::graph::{Graph, NodeId, RowSums};
+use crate::graph::{NodeId, RowSums};
 use crate::partition::ClusterId;
 use crate::progress::{Progress, Stage, Watch};
 use crate::random::mixed;
 
 use super::greedy::Groups;
+use super::quotient::Linked;
 
 /// Nodes between two calls of the observer.
 const NODES_PER_REPORT: usize = 4096;
@@ -30,7 +31,7 @@ pub(crate) struct Propagation<'a> {
 
 impl Propagation<'_> {
     /// Clusters of `graph`; `None` when the observer said stop.
-    pub(crate) fn run(&self, graph: &Graph<'_>, watch: &dyn Watch) -> Option<Groups> {
+    pub(crate) fn run(&self, graph: &impl Linked, watch: &dyn Watch) -> Option<Groups> {
         let n_nodes = graph.n_nodes();
         let mut spreading = Spreading {
             propagation: self,
@@ -40,7 +41,7 @@ impl Propagation<'_> {
             sweep: 0,
         };
         let mut awake = vec![true; n_nodes];
-        let blocks = Blocks::of(graph);
+        let blocks = Blocks::of(n_nodes, graph.n_links());
         let mut votes = RowSums::new(n_nodes);
         let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
         for sweep in 0..self.max_sweeps {
@@ -58,15 +59,15 @@ impl Propagation<'_> {
 }
 
 /// Labels on their way.
-struct Spreading<'p> {
+struct Spreading<'p, G> {
     propagation: &'p Propagation<'p>,
-    graph: &'p Graph<'p>,
+    graph: &'p G,
     labels: Vec<ClusterId>,
     volumes: Vec<f64>,
     sweep: usize,
 }
 
-impl Spreading<'_> {
+impl<G: Linked> Spreading<'_, G> {
     /// One visit to every node that is awake; tells how many moved, `None` when the observer said stop.
     fn one_by_one(
         &mut self,
@@ -129,8 +130,8 @@ impl Spreading<'_> {
         let Propagation { within, seed, .. } = *self.propagation;
         let own = self.labels[node as usize];
         let mut own_link = 0.0;
-        votes.expect(|| self.graph.entries(node).len());
-        self.graph.for_each_neighbor(node, |neighbor, weight| {
+        votes.expect(|| self.graph.n_links_of(node));
+        self.graph.for_each_link(node, |neighbor, weight| {
             if within.is_some_and(|within| within[node as usize] != within[neighbor as usize]) {
                 return;
             }
@@ -155,14 +156,14 @@ impl Spreading<'_> {
     }
 
     fn has_room(&self, label: ClusterId, node: NodeId) -> bool {
-        self.volumes[label as usize] + self.graph.degree(node) <= self.propagation.largest
+        self.volumes[label as usize] + self.graph.degrees()[node as usize] <= self.propagation.largest
     }
 
     fn join(&mut self, node: NodeId, label: ClusterId, awake: &mut [bool]) {
-        let degree = self.graph.degree(node);
+        let degree = self.graph.degrees()[node as usize];
         let own = std::mem::replace(&mut self.labels[node as usize], label);
         self.volumes[own as usize] -= degree;
         self.volumes[label as usize] += degree;
-        self.graph.for_each_neighbor(node, |neighbor, _| awake[neighbor as usize] = true);
+        self.graph.for_each_link(node, |neighbor, _| awake[neighbor as usize] = true);
     }
 }

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::descent::Proof;
 use crate::error::Result;
-use crate::graph::Graph;
-use crate::hierarchy::{Groups, Merging, merge_in_order};
+use crate::graph::{Graph, Weights};
+use crate::hierarchy::{Groups, Merging, Quotient, merge_in_order};
 use crate::partition::ClusterId;
 
 use super::complete::complete;
@@ -15,8 +15,15 @@ use super::task::{Solution, Task};
 
 /// A level is kept for refinement when it has at most this share of the nodes of the one kept before.
 pub(super) const KEPT_SHARE: f64 = 0.6;
-/// What the levels that are kept beside a large graph take, all together, as a share of its entries.
+/// What the levels that are kept beside a large graph take, all together, as a share of its entries; and where these are
+/// half as large as theirs, for want of weights, from so many entries on.
 const HELD_SHARE: f64 = 0.4;
+const HELD_SHARE_OF_UNIT: f64 = 0.2;
+const HELD_OF_UNIT: f64 = 24e6;
+/// Coarse graphs with more entries than this and this share of those of the graph are not made where there is a way
+/// around them.
+const MOST_MADE: usize = 1 << 25;
+const MOST_MADE_SHARE: f64 = 0.125;
 /// A level that was not kept is made anew for refinement when it has this many times the nodes of the last refined.
 const MADE_ANEW: usize = 4;
 /// Clusters are split on a level with at least this many nodes a cluster.
@@ -237,8 +244,7 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
         seed: how.seed,
         ..Merging::down_to(task.n_clusters)
     };
-    let room =
-        if is_large(graph) { (HELD_SHARE * graph.columns().len() as f64) as usize } else { usize::MAX };
+    let room = if is_large(graph) { room_beside(graph) } else { usize::MAX };
     let contracted = |graph: &Graph<'_>, groups: &Groups| {
         let observe = &mut |progress: &_| task.watch.report(progress);
         match room {
@@ -261,13 +267,19 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
     loop {
         let of_level = kept.last().and_then(|level| level.graph.as_ref());
         let top = current.as_ref().or(of_level);
-        let merging = Merging { within: within.as_deref(), ..merging };
-        let Some(round) = merging.round(top.unwrap_or(graph), task.watch) else {
+        let allowed = Merging { within: within.as_deref(), ..merging };
+        let Some(round) = allowed.round(top.unwrap_or(graph), task.watch) else {
             return Ok(Levels { kept, last, is_cut_short: task.is_stopped() });
         };
         last.follow(&round);
         within = within.map(|within| round.carried(&within));
-        let n_groups = round.count;
+        if top.is_none() && graph.columns().len() > MOST_MADE {
+            while let Some(more) = propagated_beside(graph, &last, within.as_deref(), &merging, task)? {
+                last.follow(&more);
+                within = within.map(|within| more.carried(&within));
+            }
+        }
+        let n_groups = last.count;
         let next = match top.filter(|top| cost(top) <= room) {
             Some(top) => contracted(top, &round)?,
             None => {
@@ -291,6 +303,37 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
         }
         make_room(&mut kept, room);
     }
+}
+
+/// Groups of groups whose graph is too large to be made while there are many of them.
+fn propagated_beside(
+    graph: &Graph<'_>,
+    groups: &Groups,
+    within: Option<&[u32]>,
+    merging: &Merging<'_>,
+    task: &Task<'_>,
+) -> Result<Option<Groups>> {
+    if !merging.may_propagate(groups.count) {
+        return Ok(None);
+    }
+    let quotient = Quotient::new(graph, groups)?;
+    let most_made = MOST_MADE.max((MOST_MADE_SHARE * graph.columns().len() as f64) as usize);
+    if quotient.estimated_entries() <= most_made {
+        return Ok(None);
+    }
+    let links = quotient.strongest_links(task.watch);
+    drop(quotient);
+    Ok(links.and_then(|links| Merging { within, ..*merging }.propagated(&links, task.watch)))
+}
+
+/// The entries that levels of a large graph may have to be kept.
+fn room_beside(graph: &Graph<'_>) -> usize {
+    let n_entries = graph.columns().len() as f64;
+    let room = match graph.weights() {
+        Weights::Unit => (HELD_SHARE * n_entries).min(HELD_OF_UNIT).max(HELD_SHARE_OF_UNIT * n_entries),
+        _ => HELD_SHARE * n_entries,
+    };
+    room as usize
 }
 
 /// What a coarse graph takes, in entries: its nodes have an offset, a degree and a self-loop each.
