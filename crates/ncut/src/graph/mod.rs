@@ -3,6 +3,7 @@
 mod array;
 mod build;
 mod csr;
+mod row_order;
 mod sorter;
 mod spill;
 mod symmetry;

@@ -8,6 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::csr::{Csr, Mirror, ascends, zeros};
+use super::row_order::{HasEquals, SHORT_ROW, ranks};
 use super::spill::{Spill, Spilling};
 use super::{Graph, NodeId, Symmetrize, Weights};
 use crate::error::{Error, Result};
@@ -132,31 +133,33 @@ fn sorted(runs: Vec<Run>, first_block: usize, n_rows: usize) -> Result<Csr<'stat
     let size = |block| runs.iter().map(|run| run.block(first_block + block).len()).sum();
     let sizes: Vec<usize> = (0..n_blocks).into_par_iter().map(size).collect();
     let n_entries: usize = sizes.iter().sum();
-    let is_weighted = runs.iter().any(|run| !run.weights.is_empty());
+    // Where 32 bits cannot count the entries of a block, ones are stored like other weights.
+    let is_weighted = runs.iter().any(|run| !run.weights.is_empty())
+        || sizes.iter().any(|&size| u32::try_from(size).is_err());
     let mut offsets = zeros::<u64>(n_rows + 1, n_rows, n_entries)?;
     let mut columns = zeros::<NodeId>(n_entries, n_rows, n_entries)?;
     let mut weights = zeros::<f64>(if is_weighted { n_entries } else { 0 }, n_rows, n_entries)?;
-    let mut kept: Vec<usize> = blocks(first_block, &mut offsets, &mut columns, &mut weights, &sizes)
-        .into_par_iter()
-        .map(|mut block| {
-            let number = block.number;
-            let parts = runs.iter().map(|run| run.part(number));
-            block.gather(parts);
-            if is_weighted { block.merge() } else { block.sort() }
-        })
-        .collect();
+    let arch = pulp::Arch::new();
+    let sort = |block| arch.dispatch(SortBlock { block, runs: &runs });
+    let blocks = blocks(first_block, &mut offsets, &mut columns, &mut weights, &sizes);
+    let merged: Vec<Merged> = blocks.into_par_iter().map(sort).collect();
     drop(runs);
-    if !is_weighted && kept != sizes {
-        // Edges that were given twice weigh 2.
-        weights = zeros(n_entries, n_rows, n_entries)?;
-        let blocks = blocks(first_block, &mut offsets, &mut columns, &mut weights, &sizes);
-        let merge = |mut block: Block<'_>| {
-            block.weights.fill(1.0);
-            block.merge()
-        };
-        kept = blocks.into_par_iter().map(merge).collect();
+    let mut starts = Vec::with_capacity(n_blocks + 1);
+    starts.push(0);
+    starts.extend(merged.iter().scan(0, |end, block| {
+        *end += block.n_entries;
+        Some(*end)
+    }));
+    let row_ends = offsets[1..].par_chunks_mut(BLOCK_ROWS).zip(&starts);
+    row_ends.for_each(|(ends, &start)| ends.iter_mut().for_each(|end| *end += start as u64));
+    if merged.iter().any(|block| !block.surplus.is_empty()) {
+        weights = zeros(starts[n_blocks], n_rows, n_entries)?;
     }
-    close_gaps(&mut offsets, &mut columns, &mut weights, &sizes, &kept);
+    let weigh = || match is_weighted {
+        true => close_gaps(&mut weights, &sizes, &starts),
+        false => count_edges(&mut weights, &merged),
+    };
+    rayon::join(|| close_gaps(&mut columns, &sizes, &starts), weigh);
     let weights = if weights.is_empty() { Weights::Unit } else { Weights::F64(weights.into()) };
     Ok(Csr { offsets: offsets.into(), columns: columns.into(), weights })
 }
@@ -260,8 +263,27 @@ fn blocks<'m>(
     blocks.collect()
 }
 
+/// The work for one block, compiled for the widest registers there are.
+struct SortBlock<'r, 'm> {
+    block: Block<'m>,
+    runs: &'r [Run],
+}
+
+impl pulp::NullaryFnOnce for SortBlock<'_, '_> {
+    type Output = Merged;
+
+    #[inline(always)]
+    fn call(self) -> Merged {
+        let Self { mut block, runs } = self;
+        let number = block.number;
+        block.gather(runs.iter().map(|run| run.part(number)));
+        if block.weights.is_empty() { block.merge_ones() } else { block.merge() }
+    }
+}
+
 impl Block<'_> {
     /// Puts every entry into its row, in the order of the parts.
+    #[inline(always)]
     fn gather<'r>(&mut self, parts: impl Iterator<Item = Part<'r>> + Clone) {
         let first_row = (self.number * BLOCK_ROWS) as NodeId;
         for part in parts.clone() {
@@ -286,83 +308,138 @@ impl Block<'_> {
         }
     }
 
-    /// Sorts the rows; how many entries there are without duplicates, which stay.
-    fn sort(&mut self) -> usize {
-        let mut start = 0;
-        let mut n_different = 0;
-        for &end in self.ends.iter() {
-            let row = &mut self.columns[start..end as usize];
-            row.sort_unstable();
-            n_different += row.chunk_by(|a, b| a == b).count();
-            start = end as usize;
-        }
-        n_different
-    }
-
-    /// Sorts the rows and adds up duplicates in the order they were given, packing the rows to the front of the block;
-    /// how many entries are left.
-    fn merge(&mut self) -> usize {
-        // Columns with the places they had, which makes every key one of its own and any sort a stable one.
-        let mut keys: Vec<u64> = Vec::new();
-        let mut weights: Vec<f64> = Vec::new();
+    /// Sorts the rows, each column once, packing them to the front of the block.
+    #[inline(always)]
+    fn merge_ones(&mut self) -> Merged {
+        let mut surplus = Vec::new();
+        let (mut given, mut places) = ([0; SHORT_ROW], [0; SHORT_ROW]);
         let mut start = 0;
         let mut kept = 0;
         for row_end in self.ends.iter_mut() {
             let entries = start..*row_end as usize;
+            let sorted = kept..kept + entries.len();
             start = entries.end;
-            if ascends(&self.columns[entries.clone()]) {
-                self.columns.copy_within(entries.clone(), kept);
-                self.weights.copy_within(entries.clone(), kept);
-                kept += entries.len();
-                *row_end = kept as u64;
-                continue;
-            }
-            keys.clear();
-            let columns = self.columns[entries.clone()].iter().enumerate();
-            keys.extend(columns.map(|(place, &column)| u64::from(column) << 32 | place as u64));
-            keys.sort_unstable();
-            weights.clear();
-            weights.extend_from_slice(&self.weights[entries]);
-            let mut before = None;
-            for &key in &keys {
-                let (column, weight) = ((key >> 32) as NodeId, weights[key as u32 as usize]);
-                if before == Some(column) {
-                    self.weights[kept - 1] += weight;
-                } else {
-                    (self.columns[kept], self.weights[kept]) = (column, weight);
-                    kept += 1;
+            let row = &mut self.columns[entries.clone()];
+            let mut equals = HasEquals::No;
+            if ascends(row) {
+                self.columns.copy_within(entries, kept);
+            } else if let Some(given) = given.get_mut(..entries.len()) {
+                given.copy_from_slice(row);
+                equals = ranks(given, &mut places);
+                let sorted = &mut self.columns[sorted.clone()];
+                for (&column, &place) in given.iter().zip(&places) {
+                    sorted[place as usize] = column;
                 }
-                before = Some(column);
+            } else {
+                row.sort_unstable();
+                equals = if ascends(row) { HasEquals::No } else { HasEquals::Yes };
+                self.columns.copy_within(entries, kept);
+            }
+            kept = sorted.end;
+            if equals == HasEquals::Yes {
+                kept = sorted.start + 1;
+                for entry in sorted.start + 1..sorted.end {
+                    if self.columns[entry] == self.columns[kept - 1] {
+                        surplus.push(kept as u32 - 1);
+                    } else {
+                        self.columns[kept] = self.columns[entry];
+                        kept += 1;
+                    }
+                }
             }
             *row_end = kept as u64;
         }
-        kept
+        Merged { n_entries: kept, surplus }
+    }
+
+    /// Sorts the rows and adds up duplicates in the order they were given, packing the rows to the front of the block.
+    #[inline(always)]
+    fn merge(&mut self) -> Merged {
+        // Columns with the places they had, which makes every key one of its own and any sort a stable one.
+        let mut keys: Vec<u64> = Vec::new();
+        let (mut columns, mut weights) = (Vec::new(), Vec::new());
+        let mut places = [0; SHORT_ROW];
+        let mut start = 0;
+        let mut kept = 0;
+        for row_end in self.ends.iter_mut() {
+            let entries = start..*row_end as usize;
+            let sorted = kept..kept + entries.len();
+            start = entries.end;
+            let mut equals = HasEquals::No;
+            if ascends(&self.columns[entries.clone()]) {
+                self.columns.copy_within(entries.clone(), kept);
+                self.weights.copy_within(entries, kept);
+            } else {
+                columns.clear();
+                columns.extend_from_slice(&self.columns[entries.clone()]);
+                weights.clear();
+                weights.extend_from_slice(&self.weights[entries]);
+                let to_columns = &mut self.columns[sorted.clone()];
+                let to_weights = &mut self.weights[sorted.clone()];
+                if columns.len() <= SHORT_ROW {
+                    equals = ranks(&columns, &mut places);
+                    for ((&column, &weight), &place) in columns.iter().zip(&weights).zip(&places) {
+                        (to_columns[place as usize], to_weights[place as usize]) = (column, weight);
+                    }
+                } else {
+                    equals = HasEquals::Yes;
+                    keys.clear();
+                    keys.extend(
+                        columns.iter().zip(0..).map(|(&column, place)| u64::from(column) << 32 | place),
+                    );
+                    keys.sort_unstable();
+                    for (&key, (column, weight)) in keys.iter().zip(to_columns.iter_mut().zip(to_weights)) {
+                        (*column, *weight) = ((key >> 32) as NodeId, weights[key as u32 as usize]);
+                    }
+                }
+            }
+            kept = sorted.end;
+            if equals == HasEquals::Yes {
+                kept = sorted.start + 1;
+                for entry in sorted.start + 1..sorted.end {
+                    if self.columns[entry] == self.columns[kept - 1] {
+                        self.weights[kept - 1] += self.weights[entry];
+                    } else {
+                        (self.columns[kept], self.weights[kept]) = (self.columns[entry], self.weights[entry]);
+                        kept += 1;
+                    }
+                }
+            }
+            *row_end = kept as u64;
+        }
+        Merged { n_entries: kept, surplus: Vec::new() }
     }
 }
 
-/// Brings together the blocks, whose entries stand at the front of their places, and counts rows from the first entry
-/// of all.
-fn close_gaps(
-    offsets: &mut [u64],
-    columns: &mut Vec<NodeId>,
-    weights: &mut Vec<f64>,
-    sizes: &[usize],
-    kept: &[usize],
-) {
-    let (mut start, mut end) = (0, 0);
-    for ((ends, &size), &kept) in offsets[1..].chunks_mut(BLOCK_ROWS).zip(sizes).zip(kept) {
-        for row_end in ends {
-            *row_end += end as u64;
+/// What is left of a block, at the front of its place.
+struct Merged {
+    n_entries: usize,
+    /// The entry, counted from the first of the block, of every edge that was not the first between its ends; only
+    /// where none has a weight.
+    surplus: Vec<u32>,
+}
+
+/// Weighs edges by how often they were given, unless that is once for all of them and there are no weights.
+fn count_edges(mut weights: &mut [f64], merged: &[Merged]) {
+    let blocks = merged.iter().map_while(|block| {
+        let weights = weights.split_off_mut(..block.n_entries)?;
+        Some((weights, &block.surplus))
+    });
+    let blocks: Vec<(&mut [f64], &Vec<u32>)> = blocks.collect();
+    blocks.into_par_iter().for_each(|(weights, surplus)| {
+        weights.fill(1.0);
+        surplus.iter().for_each(|&entry| weights[entry as usize] += 1.0);
+    });
+}
+
+/// Brings together the blocks of the given sizes, of which only what stands at the front is kept.
+fn close_gaps<T: Copy>(numbers: &mut Vec<T>, sizes: &[usize], starts: &[usize]) {
+    let mut old_start = 0;
+    for (size, new) in sizes.iter().zip(starts.windows(2)) {
+        if old_start != new[0] {
+            numbers.copy_within(old_start..old_start + new[1] - new[0], new[0]);
         }
-        if start != end {
-            columns.copy_within(start..start + kept, end);
-            if !weights.is_empty() {
-                weights.copy_within(start..start + kept, end);
-            }
-        }
-        start += size;
-        end += kept;
+        old_start += size;
     }
-    columns.truncate(end);
-    weights.truncate(end);
+    numbers.truncate(starts[sizes.len()]);
 }

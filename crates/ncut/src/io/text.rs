@@ -249,7 +249,7 @@ fn parse_all<T: Send>(text: &[u8], portion: usize, parse: &(impl Fn(&[u8]) -> T 
         rest = next;
     }
     let n_lines = |lines: &[u8]| {
-        let n_ends = lines.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let n_ends = memchr::memchr_iter(b'\n', lines).count() as u64;
         n_ends + u64::from(lines.last() != Some(&b'\n'))
     };
     portions.into_par_iter().map(|lines| (n_lines(lines), parse(lines))).collect()
