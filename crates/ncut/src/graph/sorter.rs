@@ -170,15 +170,64 @@ pub(super) struct Run {
     pub(super) first_block: usize,
     /// Where the entries of each block begin, and where the last one ends.
     pub(super) starts: Vec<u32>,
-    pub(super) entries: Vec<[NodeId; 2]>,
+    pub(super) entries: Entries,
     /// One for each of `entries`, or empty where all are 1.
     pub(super) weights: Vec<f64>,
+}
+
+/// Entries in as few bits as their columns need.
+pub(super) enum Entries {
+    Narrow(Vec<u32>),
+    Wide(Vec<u64>),
+}
+
+/// Bits of the column of a narrow entry; the others tell its row.
+const NARROW_BITS: u32 = u32::BITS - BLOCK_ROWS.ilog2();
+
+/// An entry: its row, counted from the first of its block, and its column.
+trait Entry: Copy {
+    fn new(row: NodeId, column: NodeId) -> Self;
+    fn row(self) -> usize;
+    fn column(self) -> NodeId;
+}
+
+impl Entry for u32 {
+    #[inline(always)]
+    fn new(row: NodeId, column: NodeId) -> Self {
+        row << NARROW_BITS | column
+    }
+
+    #[inline(always)]
+    fn row(self) -> usize {
+        (self >> NARROW_BITS) as usize
+    }
+
+    #[inline(always)]
+    fn column(self) -> NodeId {
+        self & ((1 << NARROW_BITS) - 1)
+    }
+}
+
+impl Entry for u64 {
+    #[inline(always)]
+    fn new(row: NodeId, column: NodeId) -> Self {
+        (u64::from(row) % BLOCK_ROWS as u64) << 32 | u64::from(column)
+    }
+
+    #[inline(always)]
+    fn row(self) -> usize {
+        (self >> 32) as usize
+    }
+
+    #[inline(always)]
+    fn column(self) -> NodeId {
+        self as NodeId
+    }
 }
 
 impl Run {
     fn new(edges: &Edges, mirror: Mirror) -> Self {
         let mirrored = |row, column| mirror == Mirror::Yes && row != column;
-        let block_of = |row: NodeId| row as usize / BLOCK_ROWS;
         let last = edges.ends.iter().map(|&(row, column)| row.max(column)).max().unwrap_or(0);
         // Counted two places on, so that the places become the starts while entries are placed.
         let mut starts: Vec<u32> = vec![0; block_of(last) + 3];
@@ -192,22 +241,12 @@ impl Run {
             starts[block] += starts[block - 1];
         }
         let n_entries = starts[starts.len() - 1] as usize;
-        let mut entries = vec![[0; 2]; n_entries];
         let mut weights = vec![0.0; if edges.weights.is_empty() { 0 } else { n_entries }];
-        for (edge, &(row, column)) in edges.ends.iter().enumerate() {
-            let mut place = |row: NodeId, column: NodeId| {
-                let slot = &mut starts[block_of(row) + 1];
-                entries[*slot as usize] = [row, column];
-                if let Some(&weight) = edges.weights.get(edge) {
-                    weights[*slot as usize] = weight;
-                }
-                *slot += 1;
-            };
-            place(row, column);
-            if mirrored(row, column) {
-                place(column, row);
-            }
-        }
+        let entries = if last >> NARROW_BITS == 0 {
+            Entries::Narrow(edges.placed(mirror, &mut starts, &mut weights))
+        } else {
+            Entries::Wide(edges.placed(mirror, &mut starts, &mut weights))
+        };
         starts.pop();
         Self { first_block: 0, starts, entries, weights }
     }
@@ -221,18 +260,77 @@ impl Run {
         }
     }
 
-    fn part(&self, block: usize) -> Part<'_> {
+    pub(super) fn part(&self, block: usize) -> Part<'_> {
         let range = self.block(block);
         let weights = if self.weights.is_empty() { None } else { Some(&self.weights[range.clone()]) };
-        Part { entries: &self.entries[range], weights }
+        let entries = match &self.entries {
+            Entries::Narrow(entries) => PartEntries::Narrow(&entries[range]),
+            Entries::Wide(entries) => PartEntries::Wide(&entries[range]),
+        };
+        Part { entries, weights }
     }
+
+    /// Bytes of memory, about.
+    pub(super) fn n_bytes(&self) -> usize {
+        let entries = match &self.entries {
+            Entries::Narrow(entries) => size_of_val(&entries[..]),
+            Entries::Wide(entries) => size_of_val(&entries[..]),
+        };
+        entries + size_of_val(&self.weights[..])
+    }
+}
+
+impl Edges {
+    /// The entries, both directions of an edge where it is mirrored, and their weights at the places that `starts` tells
+    /// for their blocks.
+    fn placed<E: Entry>(&self, mirror: Mirror, starts: &mut [u32], weights: &mut [f64]) -> Vec<E> {
+        let mut entries = vec![E::new(0, 0); starts[starts.len() - 1] as usize];
+        for (edge, &(row, column)) in self.ends.iter().enumerate() {
+            let mut place = |row: NodeId, column: NodeId| {
+                let slot = &mut starts[block_of(row) + 1];
+                entries[*slot as usize] = E::new(row, column);
+                if let Some(&weight) = self.weights.get(edge) {
+                    weights[*slot as usize] = weight;
+                }
+                *slot += 1;
+            };
+            place(row, column);
+            if mirror == Mirror::Yes && row != column {
+                place(column, row);
+            }
+        }
+        entries
+    }
+}
+
+fn block_of(row: NodeId) -> usize {
+    row as usize / BLOCK_ROWS
 }
 
 /// Entries of one block.
 #[derive(Clone, Copy)]
-struct Part<'r> {
-    entries: &'r [[NodeId; 2]],
-    weights: Option<&'r [f64]>,
+pub(super) struct Part<'r> {
+    pub(super) entries: PartEntries<'r>,
+    /// `None` where all are 1.
+    pub(super) weights: Option<&'r [f64]>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum PartEntries<'r> {
+    Narrow(&'r [u32]),
+    Wide(&'r [u64]),
+}
+
+impl PartEntries<'_> {
+    /// Appends the entries as wide ones.
+    pub(super) fn widen(self, wide: &mut Vec<u64>) {
+        match self {
+            Self::Narrow(entries) => {
+                wide.extend(entries.iter().map(|entry| u64::new(entry.row() as NodeId, entry.column())));
+            }
+            Self::Wide(entries) => wide.extend_from_slice(entries),
+        }
+    }
 }
 
 /// Some rows of the matrix in the making.
@@ -285,10 +383,10 @@ impl Block<'_> {
     /// Puts every entry into its row, in the order of the parts.
     #[inline(always)]
     fn gather<'r>(&mut self, parts: impl Iterator<Item = Part<'r>> + Clone) {
-        let first_row = (self.number * BLOCK_ROWS) as NodeId;
         for part in parts.clone() {
-            for &[row, _] in part.entries {
-                self.ends[(row - first_row) as usize] += 1;
+            match part.entries {
+                PartEntries::Narrow(entries) => self.count(entries),
+                PartEntries::Wide(entries) => self.count(entries),
             }
         }
         // First where each row starts, then, when all its entries are placed, where it ends.
@@ -297,14 +395,29 @@ impl Block<'_> {
             end += std::mem::replace(row_end, end);
         }
         for part in parts {
-            for (entry, &[row, column]) in part.entries.iter().enumerate() {
-                let slot = &mut self.ends[(row - first_row) as usize];
-                self.columns[*slot as usize] = column;
-                if !self.weights.is_empty() {
-                    self.weights[*slot as usize] = part.weights.map_or(1.0, |weights| weights[entry]);
-                }
-                *slot += 1;
+            match part.entries {
+                PartEntries::Narrow(entries) => self.place(entries, part.weights),
+                PartEntries::Wide(entries) => self.place(entries, part.weights),
             }
+        }
+    }
+
+    #[inline(always)]
+    fn count<E: Entry>(&mut self, entries: &[E]) {
+        for entry in entries {
+            self.ends[entry.row()] += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn place<E: Entry>(&mut self, entries: &[E], weights: Option<&[f64]>) {
+        for (place, entry) in entries.iter().enumerate() {
+            let slot = &mut self.ends[entry.row()];
+            self.columns[*slot as usize] = entry.column();
+            if !self.weights.is_empty() {
+                self.weights[*slot as usize] = weights.map_or(1.0, |weights| weights[place]);
+            }
+            *slot += 1;
         }
     }
 
