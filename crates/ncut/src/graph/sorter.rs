@@ -37,6 +37,10 @@ impl Edges {
         }
         Self { ends, weights }
     }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
 }
 
 /// Collects edges and sorts them into rows; those that memory shall not hold, in temporary files.
@@ -67,13 +71,26 @@ impl EdgeSorter {
         self.spill.as_ref().is_some_and(|spill| !spill.runs.is_empty())
     }
 
+    /// Parts edges by blocks of rows, to be added later; work for any thread.
+    pub(crate) fn part(&self, edges: &Edges) -> Run {
+        Run::new(edges, self.mirror)
+    }
+
     /// Adds portions, in their order.
     ///
     /// # Errors
     /// When a temporary file cannot be written.
     pub(crate) fn add(&mut self, portions: Vec<Edges>) -> Result<()> {
-        let mirror = self.mirror;
-        self.runs.par_extend(portions.into_par_iter().map(|edges| Run::new(&edges, mirror)));
+        let runs = portions.into_par_iter().map(|edges| self.part(&edges)).collect();
+        self.add_parted(runs)
+    }
+
+    /// Adds portions that were parted before, in their order.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be written.
+    pub(crate) fn add_parted(&mut self, runs: Vec<Run>) -> Result<()> {
+        self.runs.extend(runs);
         match &mut self.spill {
             Some(spill) => spill.take_if_large(&mut self.runs),
             None => Ok(()),
@@ -165,7 +182,7 @@ fn sorted(runs: Vec<Run>, first_block: usize, n_rows: usize) -> Result<Csr<'stat
 }
 
 /// A portion of the entries, both directions of every edge, parted by blocks of rows.
-pub(super) struct Run {
+pub(crate) struct Run {
     /// The block of rows that `starts` starts with.
     pub(super) first_block: usize,
     /// Where the entries of each block begin, and where the last one ends.
