@@ -17,16 +17,16 @@ const LANES: usize = 8;
 #[inline(always)]
 pub(super) fn ranks(columns: &[NodeId], places: &mut [i32; SHORT_ROW]) -> HasEquals {
     let n = columns.len();
-    match n.div_ceil(LANES) {
+    let sum = match n.div_ceil(LANES) {
         0..=1 => count_lesser::<1>(columns, places),
         2 => count_lesser::<2>(columns, places),
         3 => count_lesser::<3>(columns, places),
         4 => count_lesser::<4>(columns, places),
         5..=6 => count_lesser::<6>(columns, places),
         _ => count_lesser::<8>(columns, places),
-    }
+    };
     // Different columns have all places from 0 on.
-    if places[..n].iter().sum::<i32>() as usize == n * n.saturating_sub(1) / 2 {
+    if sum == n * n.saturating_sub(1) / 2 {
         return HasEquals::No;
     }
     for later in 1..n {
@@ -43,23 +43,26 @@ pub(super) enum HasEquals {
     Yes,
 }
 
+/// Counts for every column how many are less; the sum of that.
 #[inline(always)]
-fn count_lesser<const N: usize>(columns: &[NodeId], places: &mut [i32; SHORT_ROW]) {
-    // Signed numbers of the same order, which every processor compares. What fills up the last lanes is never less.
-    let mut keys = [[i32::MAX; LANES]; N];
-    let key_of = |column: NodeId| (column ^ 1 << 31) as i32;
-    for (key, &column) in keys.as_flattened_mut().iter_mut().zip(columns) {
-        *key = key_of(column);
-    }
+fn count_lesser<const N: usize>(columns: &[NodeId], places: &mut [i32; SHORT_ROW]) -> usize {
+    // What fills up the lanes is more than any column: there is no such node.
+    let mut all = [[NodeId::MAX; LANES]; N];
+    all.as_flattened_mut()[..columns.len()].copy_from_slice(columns);
+    // Signed numbers of the same order, which every processor compares.
+    let keys = all.map(|lanes| lanes.map(|column| (column ^ 1 << 31) as i32));
     let mut counts = [[0; LANES]; N];
-    for key in columns.iter().map(|&column| key_of(column)) {
+    for &key in keys.as_flattened() {
         for (counts, keys) in counts.iter_mut().zip(&keys) {
             for lane in 0..LANES {
                 counts[lane] += i32::from(key < keys[lane]);
             }
         }
     }
-    places[..N * LANES].copy_from_slice(counts.as_flattened());
+    let counts = counts.as_flattened();
+    places[..counts.len()].copy_from_slice(counts);
+    let of_filling = (counts.len() - columns.len()) * columns.len();
+    counts.iter().sum::<i32>() as usize - of_filling
 }
 
 #[cfg(test)]

@@ -78,14 +78,25 @@ impl EdgeChunk {
     /// # Errors
     /// The chunk's problem, or when there are more ids than node numbers.
     pub(super) fn number(mut self, numbering: &mut Numbering, lines_before: u64) -> Result<(Run, Edges)> {
-        for &Unseen { edge, end, id } in &self.unseen {
-            let node = match id & IS_WORD {
-                0 => numbering.integer(id)?,
-                _ => numbering.word(self.words.get((id & !IS_WORD) as usize))?,
+        let mut nodes = Vec::with_capacity(PENDING);
+        for unseen in self.unseen.chunks(PENDING) {
+            // Earlier chunks may have had them.
+            let known = |unseen: &Unseen| match unseen.id & IS_WORD {
+                0 => numbering.known_integer(unseen.id),
+                _ => UNSEEN,
             };
-            match end {
-                End::From => self.late.ends[edge].0 = node,
-                End::To => self.late.ends[edge].1 = node,
+            nodes.clear();
+            nodes.extend(unseen.iter().map(known));
+            for (&Unseen { edge, end, id }, &node) in unseen.iter().zip(&nodes) {
+                let node = match id & IS_WORD {
+                    _ if node != UNSEEN => node,
+                    0 => numbering.integer(id)?,
+                    _ => numbering.word(self.words.get((id & !IS_WORD) as usize))?,
+                };
+                match end {
+                    End::From => self.late.ends[edge].0 = node,
+                    End::To => self.late.ends[edge].1 = node,
+                }
             }
         }
         match self.problem {
@@ -305,7 +316,7 @@ fn after_separator(text: &[u8], cut: Cut) -> Option<&[u8]> {
 }
 
 /// An id as [`whole_number`] knows it, and what follows.
-#[inline]
+#[inline(always)]
 pub(super) fn plain_id(text: &[u8]) -> Option<(u64, &[u8])> {
     let (number, n_digits, rest) = digits(text, 0);
     let is_plain = (1..=18).contains(&n_digits) && (text[0] != b'0' || n_digits == 1);
