@@ -150,10 +150,13 @@ impl<'a> Graph<'a> {
     ) -> Result<Self> {
         let n_nodes = offsets.len() - 1;
         let mut degrees = zeros::<f64>(n_nodes, n_nodes, columns.len())?;
-        degrees.par_iter_mut().with_min_len(MIN_ROWS).enumerate().for_each(|(node, degree)| {
-            let row = offsets[node] as usize..offsets[node + 1] as usize;
-            // Not `sum`, which makes -0.0 of nothing.
-            *degree = row.map(|entry| weights.at(entry)).fold(0.0, |sum, weight| sum + weight);
+        let ends = offsets.par_windows(2).with_min_len(MIN_ROWS);
+        degrees.par_iter_mut().zip(ends).for_each(|(degree, ends)| {
+            *degree = match weights {
+                Weights::Unit => (ends[1] - ends[0]) as f64,
+                // Not `sum`, which makes -0.0 of nothing.
+                _ => (ends[0]..ends[1]).fold(0.0, |sum, entry| sum + weights.at(entry as usize)),
+            };
         });
         Self::from_parts_with_degrees(offsets, columns, weights, degrees)
     }
@@ -170,17 +173,17 @@ impl<'a> Graph<'a> {
         if n_nodes == 0 {
             return Err(Error::EmptyGraph);
         }
-        let mut self_loops = Vec::new();
-        let mut n_loops = 0;
-        for node in 0..n_nodes {
+        let loop_at = |node: usize| {
             let row = offsets[node] as usize..offsets[node + 1] as usize;
-            if let Ok(place) = columns[row.clone()].binary_search(&(node as NodeId)) {
-                if self_loops.is_empty() {
-                    self_loops = zeros::<f64>(n_nodes, n_nodes, columns.len())?;
-                }
-                self_loops[node] = weights.at(row.start + place);
-                n_loops += 1;
-            }
+            let place = columns[row.clone()].binary_search(&(node as NodeId)).ok()?;
+            Some((node, weights.at(row.start + place)))
+        };
+        let nodes = (0..n_nodes).into_par_iter().with_min_len(MIN_ROWS);
+        let loops: Vec<(usize, f64)> = nodes.filter_map(loop_at).collect();
+        let n_loops = loops.len();
+        let mut self_loops = zeros::<f64>(if n_loops == 0 { 0 } else { n_nodes }, n_nodes, columns.len())?;
+        for (node, weight) in loops {
+            self_loops[node] = weight;
         }
         let volume = degrees.iter().fold(0.0, |sum, degree| sum + degree);
         if !volume.is_finite() {

@@ -3,6 +3,7 @@
 mod array;
 mod build;
 mod csr;
+mod row_order;
 mod sorter;
 mod spill;
 mod symmetry;
@@ -27,7 +28,7 @@ use contract::Rows;
 pub(crate) use csr::Csr;
 pub(crate) use parts::Parts;
 pub(crate) use row_sums::RowSums;
-pub(crate) use sorter::{EdgeSorter, Edges};
+pub(crate) use sorter::{EdgeSorter, Edges, Run};
 pub(crate) use spill::Spilling;
 pub(crate) use triangle::Triangle;
 pub(crate) use verify::Seal;

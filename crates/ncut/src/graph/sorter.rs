@@ -8,6 +8,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::csr::{Csr, Mirror, ascends, zeros};
+use super::row_order::{HasEquals, SHORT_ROW, ranks};
 use super::spill::{Spill, Spilling};
 use super::{Graph, NodeId, Symmetrize, Weights};
 use crate::error::{Error, Result};
@@ -35,6 +36,10 @@ impl Edges {
             weights = Vec::new();
         }
         Self { ends, weights }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ends.is_empty()
     }
 }
 
@@ -66,13 +71,26 @@ impl EdgeSorter {
         self.spill.as_ref().is_some_and(|spill| !spill.runs.is_empty())
     }
 
+    /// Parts edges by blocks of rows, to be added later; work for any thread.
+    pub(crate) fn part(&self, edges: &Edges) -> Run {
+        Run::new(edges, self.mirror)
+    }
+
     /// Adds portions, in their order.
     ///
     /// # Errors
     /// When a temporary file cannot be written.
     pub(crate) fn add(&mut self, portions: Vec<Edges>) -> Result<()> {
-        let mirror = self.mirror;
-        self.runs.par_extend(portions.into_par_iter().map(|edges| Run::new(&edges, mirror)));
+        let runs = portions.into_par_iter().map(|edges| self.part(&edges)).collect();
+        self.add_parted(runs)
+    }
+
+    /// Adds portions that were parted before, in their order.
+    ///
+    /// # Errors
+    /// When a temporary file cannot be written.
+    pub(crate) fn add_parted(&mut self, runs: Vec<Run>) -> Result<()> {
+        self.runs.extend(runs);
         match &mut self.spill {
             Some(spill) => spill.take_if_large(&mut self.runs),
             None => Ok(()),
@@ -132,50 +150,101 @@ fn sorted(runs: Vec<Run>, first_block: usize, n_rows: usize) -> Result<Csr<'stat
     let size = |block| runs.iter().map(|run| run.block(first_block + block).len()).sum();
     let sizes: Vec<usize> = (0..n_blocks).into_par_iter().map(size).collect();
     let n_entries: usize = sizes.iter().sum();
-    let is_weighted = runs.iter().any(|run| !run.weights.is_empty());
+    // Where 32 bits cannot count the entries of a block, ones are stored like other weights.
+    let is_weighted = runs.iter().any(|run| !run.weights.is_empty())
+        || sizes.iter().any(|&size| u32::try_from(size).is_err());
     let mut offsets = zeros::<u64>(n_rows + 1, n_rows, n_entries)?;
     let mut columns = zeros::<NodeId>(n_entries, n_rows, n_entries)?;
     let mut weights = zeros::<f64>(if is_weighted { n_entries } else { 0 }, n_rows, n_entries)?;
-    let mut kept: Vec<usize> = blocks(first_block, &mut offsets, &mut columns, &mut weights, &sizes)
-        .into_par_iter()
-        .map(|mut block| {
-            let number = block.number;
-            let parts = runs.iter().map(|run| run.part(number));
-            block.gather(parts);
-            if is_weighted { block.merge() } else { block.sort() }
-        })
-        .collect();
+    let arch = pulp::Arch::new();
+    let sort = |block| arch.dispatch(SortBlock { block, runs: &runs });
+    let blocks = blocks(first_block, &mut offsets, &mut columns, &mut weights, &sizes);
+    let merged: Vec<Merged> = blocks.into_par_iter().map(sort).collect();
     drop(runs);
-    if !is_weighted && kept != sizes {
-        // Edges that were given twice weigh 2.
-        weights = zeros(n_entries, n_rows, n_entries)?;
-        let blocks = blocks(first_block, &mut offsets, &mut columns, &mut weights, &sizes);
-        let merge = |mut block: Block<'_>| {
-            block.weights.fill(1.0);
-            block.merge()
-        };
-        kept = blocks.into_par_iter().map(merge).collect();
+    let mut starts = Vec::with_capacity(n_blocks + 1);
+    starts.push(0);
+    starts.extend(merged.iter().scan(0, |end, block| {
+        *end += block.n_entries;
+        Some(*end)
+    }));
+    let row_ends = offsets[1..].par_chunks_mut(BLOCK_ROWS).zip(&starts);
+    row_ends.for_each(|(ends, &start)| ends.iter_mut().for_each(|end| *end += start as u64));
+    if merged.iter().any(|block| !block.surplus.is_empty()) {
+        weights = zeros(starts[n_blocks], n_rows, n_entries)?;
     }
-    close_gaps(&mut offsets, &mut columns, &mut weights, &sizes, &kept);
+    let weigh = || match is_weighted {
+        true => close_gaps(&mut weights, &sizes, &starts),
+        false => count_edges(&mut weights, &merged),
+    };
+    rayon::join(|| close_gaps(&mut columns, &sizes, &starts), weigh);
     let weights = if weights.is_empty() { Weights::Unit } else { Weights::F64(weights.into()) };
     Ok(Csr { offsets: offsets.into(), columns: columns.into(), weights })
 }
 
 /// A portion of the entries, both directions of every edge, parted by blocks of rows.
-pub(super) struct Run {
+pub(crate) struct Run {
     /// The block of rows that `starts` starts with.
     pub(super) first_block: usize,
     /// Where the entries of each block begin, and where the last one ends.
     pub(super) starts: Vec<u32>,
-    pub(super) entries: Vec<[NodeId; 2]>,
+    pub(super) entries: Entries,
     /// One for each of `entries`, or empty where all are 1.
     pub(super) weights: Vec<f64>,
+}
+
+/// Entries in as few bits as their columns need.
+pub(super) enum Entries {
+    Narrow(Vec<u32>),
+    Wide(Vec<u64>),
+}
+
+/// Bits of the column of a narrow entry; the others tell its row.
+const NARROW_BITS: u32 = u32::BITS - BLOCK_ROWS.ilog2();
+
+/// An entry: its row, counted from the first of its block, and its column.
+trait Entry: Copy {
+    fn new(row: NodeId, column: NodeId) -> Self;
+    fn row(self) -> usize;
+    fn column(self) -> NodeId;
+}
+
+impl Entry for u32 {
+    #[inline(always)]
+    fn new(row: NodeId, column: NodeId) -> Self {
+        row << NARROW_BITS | column
+    }
+
+    #[inline(always)]
+    fn row(self) -> usize {
+        (self >> NARROW_BITS) as usize
+    }
+
+    #[inline(always)]
+    fn column(self) -> NodeId {
+        self & ((1 << NARROW_BITS) - 1)
+    }
+}
+
+impl Entry for u64 {
+    #[inline(always)]
+    fn new(row: NodeId, column: NodeId) -> Self {
+        (u64::from(row) % BLOCK_ROWS as u64) << 32 | u64::from(column)
+    }
+
+    #[inline(always)]
+    fn row(self) -> usize {
+        (self >> 32) as usize
+    }
+
+    #[inline(always)]
+    fn column(self) -> NodeId {
+        self as NodeId
+    }
 }
 
 impl Run {
     fn new(edges: &Edges, mirror: Mirror) -> Self {
         let mirrored = |row, column| mirror == Mirror::Yes && row != column;
-        let block_of = |row: NodeId| row as usize / BLOCK_ROWS;
         let last = edges.ends.iter().map(|&(row, column)| row.max(column)).max().unwrap_or(0);
         // Counted two places on, so that the places become the starts while entries are placed.
         let mut starts: Vec<u32> = vec![0; block_of(last) + 3];
@@ -189,22 +258,12 @@ impl Run {
             starts[block] += starts[block - 1];
         }
         let n_entries = starts[starts.len() - 1] as usize;
-        let mut entries = vec![[0; 2]; n_entries];
         let mut weights = vec![0.0; if edges.weights.is_empty() { 0 } else { n_entries }];
-        for (edge, &(row, column)) in edges.ends.iter().enumerate() {
-            let mut place = |row: NodeId, column: NodeId| {
-                let slot = &mut starts[block_of(row) + 1];
-                entries[*slot as usize] = [row, column];
-                if let Some(&weight) = edges.weights.get(edge) {
-                    weights[*slot as usize] = weight;
-                }
-                *slot += 1;
-            };
-            place(row, column);
-            if mirrored(row, column) {
-                place(column, row);
-            }
-        }
+        let entries = if last >> NARROW_BITS == 0 {
+            Entries::Narrow(edges.placed(mirror, &mut starts, &mut weights))
+        } else {
+            Entries::Wide(edges.placed(mirror, &mut starts, &mut weights))
+        };
         starts.pop();
         Self { first_block: 0, starts, entries, weights }
     }
@@ -218,18 +277,77 @@ impl Run {
         }
     }
 
-    fn part(&self, block: usize) -> Part<'_> {
+    pub(super) fn part(&self, block: usize) -> Part<'_> {
         let range = self.block(block);
         let weights = if self.weights.is_empty() { None } else { Some(&self.weights[range.clone()]) };
-        Part { entries: &self.entries[range], weights }
+        let entries = match &self.entries {
+            Entries::Narrow(entries) => PartEntries::Narrow(&entries[range]),
+            Entries::Wide(entries) => PartEntries::Wide(&entries[range]),
+        };
+        Part { entries, weights }
     }
+
+    /// Bytes of memory, about.
+    pub(super) fn n_bytes(&self) -> usize {
+        let entries = match &self.entries {
+            Entries::Narrow(entries) => size_of_val(&entries[..]),
+            Entries::Wide(entries) => size_of_val(&entries[..]),
+        };
+        entries + size_of_val(&self.weights[..])
+    }
+}
+
+impl Edges {
+    /// The entries, both directions of an edge where it is mirrored, and their weights at the places that `starts` tells
+    /// for their blocks.
+    fn placed<E: Entry>(&self, mirror: Mirror, starts: &mut [u32], weights: &mut [f64]) -> Vec<E> {
+        let mut entries = vec![E::new(0, 0); starts[starts.len() - 1] as usize];
+        for (edge, &(row, column)) in self.ends.iter().enumerate() {
+            let mut place = |row: NodeId, column: NodeId| {
+                let slot = &mut starts[block_of(row) + 1];
+                entries[*slot as usize] = E::new(row, column);
+                if let Some(&weight) = self.weights.get(edge) {
+                    weights[*slot as usize] = weight;
+                }
+                *slot += 1;
+            };
+            place(row, column);
+            if mirror == Mirror::Yes && row != column {
+                place(column, row);
+            }
+        }
+        entries
+    }
+}
+
+fn block_of(row: NodeId) -> usize {
+    row as usize / BLOCK_ROWS
 }
 
 /// Entries of one block.
 #[derive(Clone, Copy)]
-struct Part<'r> {
-    entries: &'r [[NodeId; 2]],
-    weights: Option<&'r [f64]>,
+pub(super) struct Part<'r> {
+    pub(super) entries: PartEntries<'r>,
+    /// `None` where all are 1.
+    pub(super) weights: Option<&'r [f64]>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum PartEntries<'r> {
+    Narrow(&'r [u32]),
+    Wide(&'r [u64]),
+}
+
+impl PartEntries<'_> {
+    /// Appends the entries as wide ones.
+    pub(super) fn widen(self, wide: &mut Vec<u64>) {
+        match self {
+            Self::Narrow(entries) => {
+                wide.extend(entries.iter().map(|entry| u64::new(entry.row() as NodeId, entry.column())));
+            }
+            Self::Wide(entries) => wide.extend_from_slice(entries),
+        }
+    }
 }
 
 /// Some rows of the matrix in the making.
@@ -260,13 +378,32 @@ fn blocks<'m>(
     blocks.collect()
 }
 
+/// The work for one block, compiled for the widest registers there are.
+struct SortBlock<'r, 'm> {
+    block: Block<'m>,
+    runs: &'r [Run],
+}
+
+impl pulp::NullaryFnOnce for SortBlock<'_, '_> {
+    type Output = Merged;
+
+    #[inline(always)]
+    fn call(self) -> Merged {
+        let Self { mut block, runs } = self;
+        let number = block.number;
+        block.gather(runs.iter().map(|run| run.part(number)));
+        if block.weights.is_empty() { block.merge_ones() } else { block.merge() }
+    }
+}
+
 impl Block<'_> {
     /// Puts every entry into its row, in the order of the parts.
+    #[inline(always)]
     fn gather<'r>(&mut self, parts: impl Iterator<Item = Part<'r>> + Clone) {
-        let first_row = (self.number * BLOCK_ROWS) as NodeId;
         for part in parts.clone() {
-            for &[row, _] in part.entries {
-                self.ends[(row - first_row) as usize] += 1;
+            match part.entries {
+                PartEntries::Narrow(entries) => self.count(entries),
+                PartEntries::Wide(entries) => self.count(entries),
             }
         }
         // First where each row starts, then, when all its entries are placed, where it ends.
@@ -275,94 +412,164 @@ impl Block<'_> {
             end += std::mem::replace(row_end, end);
         }
         for part in parts {
-            for (entry, &[row, column]) in part.entries.iter().enumerate() {
-                let slot = &mut self.ends[(row - first_row) as usize];
-                self.columns[*slot as usize] = column;
-                if !self.weights.is_empty() {
-                    self.weights[*slot as usize] = part.weights.map_or(1.0, |weights| weights[entry]);
-                }
-                *slot += 1;
+            match part.entries {
+                PartEntries::Narrow(entries) => self.place(entries, part.weights),
+                PartEntries::Wide(entries) => self.place(entries, part.weights),
             }
         }
     }
 
-    /// Sorts the rows; how many entries there are without duplicates, which stay.
-    fn sort(&mut self) -> usize {
-        let mut start = 0;
-        let mut n_different = 0;
-        for &end in self.ends.iter() {
-            let row = &mut self.columns[start..end as usize];
-            row.sort_unstable();
-            n_different += row.chunk_by(|a, b| a == b).count();
-            start = end as usize;
+    #[inline(always)]
+    fn count<E: Entry>(&mut self, entries: &[E]) {
+        for entry in entries {
+            self.ends[entry.row()] += 1;
         }
-        n_different
     }
 
-    /// Sorts the rows and adds up duplicates in the order they were given, packing the rows to the front of the block;
-    /// how many entries are left.
-    fn merge(&mut self) -> usize {
-        // Columns with the places they had, which makes every key one of its own and any sort a stable one.
-        let mut keys: Vec<u64> = Vec::new();
-        let mut weights: Vec<f64> = Vec::new();
+    #[inline(always)]
+    fn place<E: Entry>(&mut self, entries: &[E], weights: Option<&[f64]>) {
+        for (place, entry) in entries.iter().enumerate() {
+            let slot = &mut self.ends[entry.row()];
+            self.columns[*slot as usize] = entry.column();
+            if !self.weights.is_empty() {
+                self.weights[*slot as usize] = weights.map_or(1.0, |weights| weights[place]);
+            }
+            *slot += 1;
+        }
+    }
+
+    /// Sorts the rows, each column once, packing them to the front of the block.
+    #[inline(always)]
+    fn merge_ones(&mut self) -> Merged {
+        let mut surplus = Vec::new();
+        let (mut given, mut places) = ([0; SHORT_ROW], [0; SHORT_ROW]);
         let mut start = 0;
         let mut kept = 0;
         for row_end in self.ends.iter_mut() {
             let entries = start..*row_end as usize;
+            let sorted = kept..kept + entries.len();
             start = entries.end;
-            if ascends(&self.columns[entries.clone()]) {
-                self.columns.copy_within(entries.clone(), kept);
-                self.weights.copy_within(entries.clone(), kept);
-                kept += entries.len();
-                *row_end = kept as u64;
-                continue;
-            }
-            keys.clear();
-            let columns = self.columns[entries.clone()].iter().enumerate();
-            keys.extend(columns.map(|(place, &column)| u64::from(column) << 32 | place as u64));
-            keys.sort_unstable();
-            weights.clear();
-            weights.extend_from_slice(&self.weights[entries]);
-            let mut before = None;
-            for &key in &keys {
-                let (column, weight) = ((key >> 32) as NodeId, weights[key as u32 as usize]);
-                if before == Some(column) {
-                    self.weights[kept - 1] += weight;
-                } else {
-                    (self.columns[kept], self.weights[kept]) = (column, weight);
-                    kept += 1;
+            let row = &mut self.columns[entries.clone()];
+            let mut equals = HasEquals::No;
+            if ascends(row) {
+                self.columns.copy_within(entries, kept);
+            } else if let Some(given) = given.get_mut(..entries.len()) {
+                given.copy_from_slice(row);
+                equals = ranks(given, &mut places);
+                let sorted = &mut self.columns[sorted.clone()];
+                for (&column, &place) in given.iter().zip(&places) {
+                    sorted[place as usize] = column;
                 }
-                before = Some(column);
+            } else {
+                row.sort_unstable();
+                equals = if ascends(row) { HasEquals::No } else { HasEquals::Yes };
+                self.columns.copy_within(entries, kept);
+            }
+            kept = sorted.end;
+            if equals == HasEquals::Yes {
+                kept = sorted.start + 1;
+                for entry in sorted.start + 1..sorted.end {
+                    if self.columns[entry] == self.columns[kept - 1] {
+                        surplus.push(kept as u32 - 1);
+                    } else {
+                        self.columns[kept] = self.columns[entry];
+                        kept += 1;
+                    }
+                }
             }
             *row_end = kept as u64;
         }
-        kept
+        Merged { n_entries: kept, surplus }
+    }
+
+    /// Sorts the rows and adds up duplicates in the order they were given, packing the rows to the front of the block.
+    #[inline(always)]
+    fn merge(&mut self) -> Merged {
+        // Columns with the places they had, which makes every key one of its own and any sort a stable one.
+        let mut keys: Vec<u64> = Vec::new();
+        let (mut columns, mut weights) = (Vec::new(), Vec::new());
+        let mut places = [0; SHORT_ROW];
+        let mut start = 0;
+        let mut kept = 0;
+        for row_end in self.ends.iter_mut() {
+            let entries = start..*row_end as usize;
+            let sorted = kept..kept + entries.len();
+            start = entries.end;
+            let mut equals = HasEquals::No;
+            if ascends(&self.columns[entries.clone()]) {
+                self.columns.copy_within(entries.clone(), kept);
+                self.weights.copy_within(entries, kept);
+            } else {
+                columns.clear();
+                columns.extend_from_slice(&self.columns[entries.clone()]);
+                weights.clear();
+                weights.extend_from_slice(&self.weights[entries]);
+                let to_columns = &mut self.columns[sorted.clone()];
+                let to_weights = &mut self.weights[sorted.clone()];
+                if columns.len() <= SHORT_ROW {
+                    equals = ranks(&columns, &mut places);
+                    for ((&column, &weight), &place) in columns.iter().zip(&weights).zip(&places) {
+                        (to_columns[place as usize], to_weights[place as usize]) = (column, weight);
+                    }
+                } else {
+                    equals = HasEquals::Yes;
+                    keys.clear();
+                    keys.extend(
+                        columns.iter().zip(0..).map(|(&column, place)| u64::from(column) << 32 | place),
+                    );
+                    keys.sort_unstable();
+                    for (&key, (column, weight)) in keys.iter().zip(to_columns.iter_mut().zip(to_weights)) {
+                        (*column, *weight) = ((key >> 32) as NodeId, weights[key as u32 as usize]);
+                    }
+                }
+            }
+            kept = sorted.end;
+            if equals == HasEquals::Yes {
+                kept = sorted.start + 1;
+                for entry in sorted.start + 1..sorted.end {
+                    if self.columns[entry] == self.columns[kept - 1] {
+                        self.weights[kept - 1] += self.weights[entry];
+                    } else {
+                        (self.columns[kept], self.weights[kept]) = (self.columns[entry], self.weights[entry]);
+                        kept += 1;
+                    }
+                }
+            }
+            *row_end = kept as u64;
+        }
+        Merged { n_entries: kept, surplus: Vec::new() }
     }
 }
 
-/// Brings together the blocks, whose entries stand at the front of their places, and counts rows from the first entry
-/// of all.
-fn close_gaps(
-    offsets: &mut [u64],
-    columns: &mut Vec<NodeId>,
-    weights: &mut Vec<f64>,
-    sizes: &[usize],
-    kept: &[usize],
-) {
-    let (mut start, mut end) = (0, 0);
-    for ((ends, &size), &kept) in offsets[1..].chunks_mut(BLOCK_ROWS).zip(sizes).zip(kept) {
-        for row_end in ends {
-            *row_end += end as u64;
+/// What is left of a block, at the front of its place.
+struct Merged {
+    n_entries: usize,
+    /// The entry, counted from the first of the block, of every edge that was not the first between its ends; only
+    /// where none has a weight.
+    surplus: Vec<u32>,
+}
+
+/// Weighs edges by how often they were given, unless that is once for all of them and there are no weights.
+fn count_edges(mut weights: &mut [f64], merged: &[Merged]) {
+    let blocks = merged.iter().map_while(|block| {
+        let weights = weights.split_off_mut(..block.n_entries)?;
+        Some((weights, &block.surplus))
+    });
+    let blocks: Vec<(&mut [f64], &Vec<u32>)> = blocks.collect();
+    blocks.into_par_iter().for_each(|(weights, surplus)| {
+        weights.fill(1.0);
+        surplus.iter().for_each(|&entry| weights[entry as usize] += 1.0);
+    });
+}
+
+/// Brings together the blocks of the given sizes, of which only what stands at the front is kept.
+fn close_gaps<T: Copy>(numbers: &mut Vec<T>, sizes: &[usize], starts: &[usize]) {
+    let mut old_start = 0;
+    for (size, new) in sizes.iter().zip(starts.windows(2)) {
+        if old_start != new[0] {
+            numbers.copy_within(old_start..old_start + new[1] - new[0], new[0]);
         }
-        if start != end {
-            columns.copy_within(start..start + kept, end);
-            if !weights.is_empty() {
-                weights.copy_within(start..start + kept, end);
-            }
-        }
-        start += size;
-        end += kept;
+        old_start += size;
     }
-    columns.truncate(end);
-    weights.truncate(end);
+    numbers.truncate(starts[sizes.len()]);
 }

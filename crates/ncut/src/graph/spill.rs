@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::sorter::Run;
+use super::sorter::{Entries, Run};
 use crate::error::{Error, Result};
 
 /// How much memory edges may take, and where the others go.
@@ -33,7 +33,7 @@ const GROUP_SHARE: u64 = 5;
 impl Spill {
     /// Takes the runs, if they have become as large as one file should be.
     pub(super) fn take_if_large(&mut self, runs: &mut Vec<Run>) -> Result<()> {
-        let n_bytes: usize = runs.iter().map(|run| 8 * run.entries.len() + 8 * run.weights.len()).sum();
+        let n_bytes: usize = runs.iter().map(Run::n_bytes).sum();
         if n_bytes as u64 > self.how.limit / RUN_SHARE { self.take(runs) } else { Ok(()) }
     }
 
@@ -82,13 +82,12 @@ impl SpilledRun {
         // Nameless where the system can: gone with the process, whatever ends it.
         let mut file = BufWriter::with_capacity(BUFFER, tempfile::tempfile_in(&how.folder)?);
         let mut starts = vec![0; n_blocks + 1];
+        let mut entries = Vec::new();
         for block in 0..n_blocks {
-            starts[block + 1] = starts[block];
-            for run in runs {
-                let entries = &run.entries[run.block(block)];
-                file.write_all(bytemuck::cast_slice(entries))?;
-                starts[block + 1] += entries.len() as u64;
-            }
+            entries.clear();
+            runs.iter().for_each(|run| run.part(block).entries.widen(&mut entries));
+            file.write_all(bytemuck::cast_slice(&entries))?;
+            starts[block + 1] = starts[block] + entries.len() as u64;
         }
         if is_weighted {
             for (block, run) in (0..n_blocks).flat_map(|block| runs.iter().map(move |run| (block, run))) {
@@ -115,7 +114,7 @@ impl SpilledRun {
         let bounds = &self.starts[blocks.start.min(last)..=blocks.end.min(last)];
         let (start, end) = (bounds[0], bounds[bounds.len() - 1]);
         let n_entries = (end - start) as usize;
-        let mut entries = vec![[0; 2]; n_entries];
+        let mut entries = vec![0u64; n_entries];
         let mut weights = vec![0.0; if self.is_weighted { n_entries } else { 0 }];
         let read = |place: u64, bytes: &mut [u8]| {
             let mut file = &self.file;
@@ -126,6 +125,6 @@ impl SpilledRun {
             .and_then(|()| read(8 * (self.starts[last] + start), bytemuck::cast_slice_mut(&mut weights)))
             .map_err(|error| Error::in_file(None, format!("a temporary file cannot be read: {error}")))?;
         let starts = bounds.iter().map(|&bound| (bound - start) as u32).collect();
-        Ok(Run { first_block: blocks.start, starts, entries, weights })
+        Ok(Run { first_block: blocks.start, starts, entries: Entries::Wide(entries), weights })
     }
 }

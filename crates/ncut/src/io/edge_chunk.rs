@@ -10,7 +10,7 @@ use super::names::{Numbering, UNSEEN, whole_number};
 use super::numbers::{decimal, digits};
 use super::text::{as_text, without_end};
 use crate::error::{Error, Result};
-use crate::graph::{Edges, NodeId};
+use crate::graph::{EdgeSorter, Edges, NodeId, Run};
 
 /// Marks an id that is no whole number: the other bits are its place among the words.
 const IS_WORD: u64 = 1 << 63;
@@ -26,17 +26,24 @@ pub(super) struct Layout {
 }
 
 /// The edges of some lines.
-#[derive(Default)]
 pub(super) struct EdgeChunk {
-    /// `UNSEEN` for ids that did not appear in earlier lines.
-    ends: Vec<(NodeId, NodeId)>,
-    /// One for each edge, where lines have weights.
-    weights: Vec<f64>,
-    /// The ids of the unseen, in the order of the lines.
+    /// The edges whose ends both appeared in earlier lines.
+    parted: Run,
+    /// The others, `UNSEEN` standing for new ids.
+    late: EdgeList,
+    /// The new ids, in the order of the lines.
     unseen: Vec<Unseen>,
     words: Words,
     /// The first line that is no edge, counted from 1, and why.
     problem: Option<(u64, String)>,
+}
+
+/// Edges and their weights.
+#[derive(Default)]
+struct EdgeList {
+    ends: Vec<(NodeId, NodeId)>,
+    /// One for each edge, where lines have weights.
+    weights: Vec<f64>,
 }
 
 /// An id that did not appear in earlier lines.
@@ -56,12 +63,87 @@ enum End {
 
 impl EdgeChunk {
     /// Takes lines apart, up to the first that is wrong; `numbering` knows the ids of earlier lines.
-    pub(super) fn parse(lines: &[u8], layout: Layout, numbering: &Numbering) -> Self {
-        let mut chunk = Self::default();
+    pub(super) fn parse(lines: &[u8], layout: Layout, numbering: &Numbering, sorter: &EdgeSorter) -> Self {
+        let mut reading =
+            Reading { numbering, edges: EdgeList::default(), unseen: Vec::new(), words: Words::default() };
+        let problem = reading.read(lines, layout).err();
+        let Reading { mut edges, mut unseen, words, .. } = reading;
+        let late = edges.split_off_late(&mut unseen);
+        let parted = sorter.part(&Edges::new(edges.ends, edges.weights));
+        Self { parted, late, unseen, words, problem }
+    }
+
+    /// Numbers the ids that are new, in the order of the lines. Gives the edges that have none, and the others.
+    ///
+    /// # Errors
+    /// The chunk's problem, or when there are more ids than node numbers.
+    pub(super) fn number(mut self, numbering: &mut Numbering, lines_before: u64) -> Result<(Run, Edges)> {
+        let mut nodes = Vec::with_capacity(PENDING);
+        for unseen in self.unseen.chunks(PENDING) {
+            // Earlier chunks may have had them.
+            let known = |unseen: &Unseen| match unseen.id & IS_WORD {
+                0 => numbering.known_integer(unseen.id),
+                _ => UNSEEN,
+            };
+            nodes.clear();
+            nodes.extend(unseen.iter().map(known));
+            for (&Unseen { edge, end, id }, &node) in unseen.iter().zip(&nodes) {
+                let node = match id & IS_WORD {
+                    _ if node != UNSEEN => node,
+                    0 => numbering.integer(id)?,
+                    _ => numbering.word(self.words.get((id & !IS_WORD) as usize))?,
+                };
+                match end {
+                    End::From => self.late.ends[edge].0 = node,
+                    End::To => self.late.ends[edge].1 = node,
+                }
+            }
+        }
+        match self.problem {
+            Some((line, problem)) => Err(Error::in_file(lines_before + line, problem)),
+            None => Ok((self.parted, Edges::new(self.late.ends, self.late.weights))),
+        }
+    }
+}
+
+impl EdgeList {
+    /// Takes out the edges that have an unseen end, which are then counted by their places among themselves.
+    fn split_off_late(&mut self, unseen: &mut [Unseen]) -> Self {
+        let mut late = Self::default();
+        let mut before = None;
+        for unseen in unseen.iter_mut() {
+            if before != Some(unseen.edge) {
+                late.ends.push(self.ends[unseen.edge]);
+                late.weights.extend(self.weights.get(unseen.edge));
+            }
+            before = Some(unseen.edge);
+            unseen.edge = late.ends.len() - 1;
+        }
+        if !late.ends.is_empty() {
+            let is_late = |&(from, to): &(NodeId, NodeId)| from == UNSEEN || to == UNSEEN;
+            let mut ends = self.ends.iter();
+            self.weights.retain(|_| !ends.next().is_some_and(is_late));
+            self.ends.retain(|ends| !is_late(ends));
+        }
+        late
+    }
+}
+
+/// Lines being taken apart.
+struct Reading<'n> {
+    numbering: &'n Numbering,
+    edges: EdgeList,
+    unseen: Vec<Unseen>,
+    words: Words,
+}
+
+impl Reading<'_> {
+    /// Adds all lines, or those before the first that is wrong: its number, and why.
+    fn read(&mut self, lines: &[u8], layout: Layout) -> Result<(), (u64, String)> {
         // An edge is a dozen letters, more often than not.
-        chunk.ends.reserve(lines.len() / 12);
+        self.edges.ends.reserve(lines.len() / 12);
         if layout.n_columns == 3 {
-            chunk.weights.reserve(lines.len() / 16);
+            self.edges.weights.reserve(lines.len() / 16);
         }
         let mut fields = Fields::default();
         let mut pending = Vec::with_capacity(PENDING);
@@ -71,63 +153,40 @@ impl EdgeChunk {
             number += 1;
             if let Some((from, to, weight, next)) = plain_edge(rest, layout) {
                 if layout.n_columns == 3 {
-                    chunk.weights.push(weight);
+                    self.edges.weights.push(weight);
                 }
                 pending.push((from, to));
                 if pending.len() == PENDING {
-                    chunk.look_up(&mut pending, numbering);
+                    self.look_up(&mut pending);
                 }
                 rest = next;
                 continue;
             }
-            chunk.look_up(&mut pending, numbering);
+            self.look_up(&mut pending);
             let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
             let (line, next) = rest.split_at(end);
-            if let Err(problem) = chunk.add_line(without_end(line), layout, &mut fields, numbering) {
-                chunk.problem = Some((number, problem));
-                break;
-            }
+            self.add_line(without_end(line), layout, &mut fields).map_err(|problem| (number, problem))?;
             rest = next;
         }
-        chunk.look_up(&mut pending, numbering);
-        chunk
+        self.look_up(&mut pending);
+        Ok(())
     }
 
     /// Adds edges between whole numbers.
-    fn look_up(&mut self, pending: &mut Vec<(u64, u64)>, numbering: &Numbering) {
-        let start = self.ends.len();
+    fn look_up(&mut self, pending: &mut Vec<(u64, u64)>) {
+        let Self { numbering, edges, .. } = self;
+        let start = edges.ends.len();
         let nodes = |&(from, to): &(u64, u64)| (numbering.known_integer(from), numbering.known_integer(to));
-        self.ends.extend(pending.iter().map(nodes));
+        edges.ends.extend(pending.iter().map(nodes));
         for (place, &ids) in pending.iter().enumerate() {
             self.note_unseen(start + place, ids);
         }
         pending.clear();
     }
 
-    /// Numbers the ids that are new, in the order of the lines.
-    ///
-    /// # Errors
-    /// The chunk's problem, or when there are more ids than node numbers.
-    pub(super) fn number(mut self, numbering: &mut Numbering, lines_before: u64) -> Result<Edges> {
-        for &Unseen { edge, end, id } in &self.unseen {
-            let node = match id & IS_WORD {
-                0 => numbering.integer(id)?,
-                _ => numbering.word(self.words.get((id & !IS_WORD) as usize))?,
-            };
-            match end {
-                End::From => self.ends[edge].0 = node,
-                End::To => self.ends[edge].1 = node,
-            }
-        }
-        match self.problem {
-            Some((line, problem)) => Err(Error::in_file(lines_before + line, problem)),
-            None => Ok(Edges::new(self.ends, self.weights)),
-        }
-    }
-
     #[inline]
     fn note_unseen(&mut self, edge: usize, ids: (u64, u64)) {
-        let nodes = self.ends[edge];
+        let nodes = self.edges.ends[edge];
         if nodes.0 == UNSEEN {
             self.unseen.push(Unseen { edge, end: End::From, id: ids.0 });
         }
@@ -136,32 +195,28 @@ impl EdgeChunk {
         }
     }
 
-    fn add_line(
-        &mut self,
-        line: &[u8],
-        layout: Layout,
-        fields: &mut Fields,
-        numbering: &Numbering,
-    ) -> Result<(), String> {
+    fn add_line(&mut self, line: &[u8], layout: Layout, fields: &mut Fields) -> Result<(), String> {
         let line = as_text(line)?.trim();
         if line.is_empty() || line.starts_with(COMMENTS) {
             return Ok(());
         }
         fields.split(line, layout.cut)?;
         let (from, to, weight) = parse_edge(fields, layout.n_columns)?;
+        let Self { numbering, edges, words, .. } = self;
         let mut known = |id: &str| match whole_number(id.as_bytes()) {
             Some(number) => (numbering.known_integer(number), number),
             None => match numbering.known_word(id) {
-                UNSEEN => (UNSEEN, self.words.place(id) | IS_WORD),
+                UNSEEN => (UNSEEN, words.place(id) | IS_WORD),
                 node => (node, 0),
             },
         };
         let (from, to) = (known(from), known(to));
-        self.ends.push((from.0, to.0));
-        self.note_unseen(self.ends.len() - 1, (from.1, to.1));
+        edges.ends.push((from.0, to.0));
         if layout.n_columns == 3 {
-            self.weights.push(weight);
+            edges.weights.push(weight);
         }
+        let place = edges.ends.len() - 1;
+        self.note_unseen(place, (from.1, to.1));
         Ok(())
     }
 }
@@ -261,7 +316,7 @@ fn after_separator(text: &[u8], cut: Cut) -> Option<&[u8]> {
 }
 
 /// An id as [`whole_number`] knows it, and what follows.
-#[inline]
+#[inline(always)]
 pub(super) fn plain_id(text: &[u8]) -> Option<(u64, &[u8])> {
     let (number, n_digits, rest) = digits(text, 0);
     let is_plain = (1..=18).contains(&n_digits) && (text[0] != b'0' || n_digits == 1);

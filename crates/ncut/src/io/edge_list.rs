@@ -8,7 +8,7 @@ use super::fields::{COMMENTS, Cut, Fields, Separator, quoted};
 use super::names::{Names, Numbering};
 use super::text::{Lines, Parsed};
 use crate::error::{Error, Result};
-use crate::graph::{EdgeSorter, Edges, Graph, Spilling};
+use crate::graph::{EdgeSorter, Graph, Spilling};
 
 /// Names of the two columns by which a header is known.
 const HEADER_NAMES: [[&str; 2]; 10] = [
@@ -46,7 +46,8 @@ pub(super) fn read(
     let mut list =
         List { numbering: Numbering::default(), sorter: EdgeSorter::of_edges().spilling(spilling) };
     list.take(vec![start.first_edge])?;
-    let parse = |list: &List, lines: &[u8]| EdgeChunk::parse(lines, start.layout, &list.numbering);
+    let parse =
+        |list: &List, lines: &[u8]| EdgeChunk::parse(lines, start.layout, &list.numbering, &list.sorter);
     lines.parse_rest(&mut list, parse, List::take)?;
     let List { numbering, sorter } = list;
     let n_nodes = numbering.len();
@@ -60,10 +61,20 @@ struct List {
 }
 
 impl List {
+    /// Adds chunks that were parsed side by side. What is new in one of them is new in all, so edges between the same
+    /// ends are all parted or all late, and stay in their order.
     fn take(&mut self, chunks: Vec<Parsed<EdgeChunk>>) -> Result<()> {
-        let number = |chunk: Parsed<EdgeChunk>| chunk.value.number(&mut self.numbering, chunk.lines_before);
-        let edges: Vec<Edges> = chunks.into_iter().map(number).collect::<Result<_>>()?;
-        self.sorter.add(edges)
+        let mut parted = Vec::with_capacity(chunks.len());
+        let mut late = Vec::with_capacity(chunks.len());
+        for Parsed { value: chunk, lines_before } in chunks {
+            let (run, edges) = chunk.number(&mut self.numbering, lines_before)?;
+            parted.push(run);
+            if !edges.is_empty() {
+                late.push(edges);
+            }
+        }
+        self.sorter.add_parted(parted)?;
+        self.sorter.add(late)
     }
 }
 
@@ -87,7 +98,7 @@ fn start(lines: &mut Lines<'_>, separator: Separator, header: Header) -> Result<
             continue;
         }
         let layout = Layout { cut, n_columns: fields.len() };
-        let value = EdgeChunk::parse(line.as_bytes(), layout, &Numbering::default());
+        let value = EdgeChunk::parse(line.as_bytes(), layout, &Numbering::default(), &EdgeSorter::of_edges());
         let first_edge = Parsed { lines_before: number - 1, value };
         return Ok(Start { layout, first_edge, header: header_line });
     }

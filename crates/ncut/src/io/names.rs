@@ -237,14 +237,17 @@ pub(super) fn whole_number(id: &[u8]) -> Option<u64> {
 
 fn digits_of(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
     let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            return &digits[start..];
-        }
+    while number >= 10 {
+        start -= 2;
+        let pair = (number % 100) as u8;
+        (digits[start], digits[start + 1]) = (b'0' + pair / 10, b'0' + pair % 10);
+        number /= 100;
     }
+    if number > 0 || start == digits.len() {
+        start -= 1;
+        digits[start] = b'0' + number as u8;
+    }
+    &digits[start..]
 }
 
 /// The letters of an id; none where a damaged file tells no place in the text.

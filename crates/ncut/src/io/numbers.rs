@@ -3,27 +3,22 @@
 /// Digits appended to a number (which wraps around after the nineteenth), how many, and what follows.
 ///
 /// Eight letters at a time, without a branch for each: how many digits a number has is what a processor guesses worst.
-#[inline]
+#[inline(always)]
 pub(super) fn digits(mut text: &[u8], mut number: u64) -> (u64, usize, &[u8]) {
     let mut n_digits = 0;
     while let Some(&letters) = text.first_chunk::<8>() {
         // Digits become 0 to 9, and whatever is more has its highest bit set below, or carries into later letters only.
         let values = u64::from_le_bytes(letters) ^ 0x3030_3030_3030_3030;
         let others = (values.wrapping_add(0x7676_7676_7676_7676) | values) & 0x8080_8080_8080_8080;
-        let n = others.trailing_zeros() as usize / 8;
-        if n > 0 {
-            let eight = values << (64 - 8 * n);
-            let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8);
-            let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
-            let low = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
-            let value = high.wrapping_add(low) >> 32;
-            number = number.wrapping_mul(POWERS[n]).wrapping_add(value);
+        if others != 0 {
+            let n = others.trailing_zeros() as usize / 8;
+            // In two steps, for there may be no digit at all.
+            let value = value_of(values << (56 - 8 * n) << 8);
+            return (number.wrapping_mul(POWERS[n]).wrapping_add(value), n_digits + n, &text[n..]);
         }
-        n_digits += n;
-        text = &text[n..];
-        if n < 8 {
-            return (number, n_digits, text);
-        }
+        number = number.wrapping_mul(POWERS[8]).wrapping_add(value_of(values));
+        n_digits += 8;
+        text = &text[8..];
     }
     while let &[digit @ b'0'..=b'9', ref next @ ..] = text {
         number = number.wrapping_mul(10).wrapping_add(u64::from(digit - b'0'));
@@ -31,6 +26,15 @@ pub(super) fn digits(mut text: &[u8], mut number: u64) -> (u64, usize, &[u8]) {
         text = next;
     }
     (number, n_digits, text)
+}
+
+/// The number of eight digits, the first of which is the lowest byte.
+#[inline(always)]
+fn value_of(eight: u64) -> u64 {
+    let pairs = eight.wrapping_mul(10).wrapping_add(eight >> 8);
+    let high = (pairs & 0x0000_00ff_0000_00ff).wrapping_mul(0x000f_4240_0000_0064);
+    let low = ((pairs >> 16) & 0x0000_00ff_0000_00ff).wrapping_mul(0x0000_2710_0000_0001);
+    high.wrapping_add(low) >> 32
 }
 
 const POWERS: [u64; 9] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];

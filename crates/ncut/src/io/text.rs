@@ -207,7 +207,8 @@ impl Lines<'_> {
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit / (128 * n_threads as u64));
         let most = most.clamp(*PORTION.start() / 4, *PORTION.end());
         let portion = (self.progress.total / PORTIONS).max(*PORTION.start()).min(most) as usize;
-        let most = portion * n_threads * 4;
+        // With few portions in a batch, threads wait for each other.
+        let most = portion * n_threads * if self.memory_limit.is_some() { 4 } else { 8 };
         // What is learnt from few lines helps with many.
         let mut batch = portion.min(*PORTION.start() as usize);
         let mut rest = Rest { reader: &mut self.reader, carried: Vec::new(), failure: None };
@@ -249,7 +250,7 @@ fn parse_all<T: Send>(text: &[u8], portion: usize, parse: &(impl Fn(&[u8]) -> T 
         rest = next;
     }
     let n_lines = |lines: &[u8]| {
-        let n_ends = lines.iter().filter(|&&byte| byte == b'\n').count() as u64;
+        let n_ends = memchr::memchr_iter(b'\n', lines).count() as u64;
         n_ends + u64::from(lines.last() != Some(&b'\n'))
     };
     portions.into_par_iter().map(|lines| (n_lines(lines), parse(lines))).collect()
