@@ -193,7 +193,8 @@ impl<W: Stored> Triangle<W> {
             for row in 0..columns.end - 1 {
                 let entries = self.row(row);
                 let least = columns.start.max(row + 1);
-                let first = self.columns[entries.clone()].partition_point(|&column| (column as usize) < least);
+                let first =
+                    self.columns[entries.clone()].partition_point(|&column| (column as usize) < least);
                 for entry in entries.start + first..entries.end {
                     let column = self.columns[entry] as usize;
                     if column >= columns.end {

@@ -19,6 +19,9 @@ const SAMPLED: usize = 1 << 10;
 const GROUPS_PER_TASK: usize = 1 << 10;
 const TASKS_PER_REPORT: usize = 32;
 
+/// Another node, and the weight between both.
+type Link = (NodeId, f32);
+
 /// Nodes with links to each other.
 pub(crate) trait Linked: Sync {
     fn n_nodes(&self) -> usize;
@@ -123,7 +126,7 @@ impl<'q> Quotient<'q> {
             if watch.report(&progress).is_break() {
                 return None;
             }
-            let rows: Vec<(Vec<usize>, Vec<(NodeId, f32)>)> = tasks
+            let rows: Vec<(Vec<usize>, Vec<Link>)> = tasks
                 .par_iter()
                 .map_init(|| RowSums::new(n_groups), |sums, groups| self.strongest_of(groups.clone(), sums))
                 .collect();
@@ -140,7 +143,7 @@ impl<'q> Quotient<'q> {
     }
 
     /// The strongest links of some groups, and how many each has.
-    fn strongest_of(&self, groups: Range<usize>, sums: &mut RowSums) -> (Vec<usize>, Vec<(NodeId, f32)>) {
+    fn strongest_of(&self, groups: Range<usize>, sums: &mut RowSums) -> (Vec<usize>, Vec<Link>) {
         let (mut counts, mut kept) = (Vec::with_capacity(groups.len()), Vec::new());
         let mut links: Vec<(NodeId, f64)> = Vec::new();
         for group in groups {
@@ -168,11 +171,11 @@ pub(crate) struct StrongestLinks {
     degrees: Vec<f64>,
     /// Where the links of a group end.
     ends: Vec<usize>,
-    links: Vec<(NodeId, f32)>,
+    links: Vec<Link>,
 }
 
 impl StrongestLinks {
-    fn of(&self, group: NodeId) -> &[(NodeId, f32)] {
+    fn of(&self, group: NodeId) -> &[Link] {
         let group = group as usize;
         let start = if group == 0 { 0 } else { self.ends[group - 1] };
         &self.links[start..self.ends[group]]
@@ -201,5 +204,47 @@ impl Linked for StrongestLinks {
         for &(other, weight) in self.of(group) {
             visit(other, weight.into());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::progress::{SharedObserver, unobserved};
+    use crate::synthetic::Planted;
+
+    #[test]
+    fn links_are_those_of_the_contracted_graph_the_strongest_of_them() -> Result<()> {
+        let graph = Planted::new(20_000, 40).graph(1)?.graph;
+        for n_groups in [20, 900] {
+            let of_node = (0..graph.n_nodes() as u32).map(|node| node % n_groups).collect();
+            let groups = Groups { of_node, count: n_groups as usize };
+            let contracted = graph.contract(&groups.of_node, groups.count)?;
+            let quotient = Quotient::new(&graph, &groups)?;
+            let mut observe = unobserved;
+            let links =
+                quotient.strongest_links(&SharedObserver::new(&mut observe)).expect("nobody stops it");
+            let mut n_entries = 0;
+            for group in 0..n_groups {
+                let mut weights: Vec<f64> = Vec::new();
+                contracted.for_each_neighbor(group, |_, weight| weights.push(weight));
+                n_entries += weights.len();
+                weights.sort_unstable_by(|a, b| b.total_cmp(a));
+                weights.truncate(MOST_LINKS);
+                let mut found: Vec<f64> = Vec::new();
+                links.for_each_link(group, |other, weight| {
+                    contracted.for_each_neighbor(group, |neighbor, expected| {
+                        assert!(neighbor != other || weight == expected);
+                    });
+                    found.push(weight);
+                });
+                found.sort_unstable_by(|a, b| b.total_cmp(a));
+                assert_eq!(found, weights);
+                assert_eq!(links.degrees()[group as usize], contracted.degree(group));
+            }
+            // All groups are asked: there are no more than a sample.
+            assert_eq!(quotient.estimated_entries(), n_entries);
+        }
+        Ok(())
     }
 }

@@ -18,8 +18,8 @@ pub(super) const KEPT_SHARE: f64 = 0.6;
 /// What the levels that are kept beside a large graph take, all together, as a share of its entries; and where these are
 /// half as large as theirs, for want of weights, from so many entries on.
 const HELD_SHARE: f64 = 0.4;
-const HELD_SHARE_OF_UNIT: f64 = 0.2;
-const HELD_OF_UNIT: f64 = 24e6;
+const HELD_SHARE_OF_UNIT: f64 = 0.15;
+const HELD_OF_UNIT: f64 = 16e6;
 /// Coarse graphs with more entries than this and this share of those of the graph are not made where there is a way
 /// around them.
 const MOST_MADE: usize = 1 << 25;
@@ -185,7 +185,10 @@ fn carried_down(
             n_refined = n_nodes;
             let mut found = task.improve(level, labels, Proof::None, seed)?;
             let is_coarse = is_large(graph) || level.n_nodes() <= MOST_NODES_PER_CLUSTER * task.n_clusters;
-            if splits_left > 0 && is_coarse && level.n_nodes() >= NODES_PER_CLUSTER * task.n_clusters {
+            // On a large graph itself there are no splits: its first level is the last chance.
+            let is_last = is_large(graph) && place == 1;
+            let is_fine = is_last || level.n_nodes() >= NODES_PER_CLUSTER * task.n_clusters;
+            if splits_left > 0 && is_coarse && is_fine {
                 found = split_merge(level, found, std::mem::take(&mut splits_left), task, seed)?;
             }
             labels = found.labels;
