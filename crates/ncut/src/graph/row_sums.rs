@@ -3,6 +3,9 @@
 /// Up to so many groups every group has a place of its own for its sum.
 const MOST_DENSE: usize = 1 << 15;
 
+/// What is added at a time where sums have to be looked for.
+const MOST_WAITING: usize = 64;
+
 /// The sums of one row: a table of groups by hash, or by number where there are few.
 pub(crate) struct RowSums {
     n_groups: usize,
@@ -15,12 +18,24 @@ pub(crate) struct RowSums {
     bits: u32,
     /// A bit for each group that may have a sum, instead of those taken; empty where these are kept.
     marks: Vec<u64>,
+    /// What is still to be added.
+    waiting: [(u32, f64); MOST_WAITING],
+    n_waiting: usize,
 }
 
 impl RowSums {
     pub(crate) fn new(n_groups: usize) -> Self {
         let sums = if n_groups <= MOST_DENSE { vec![0.0; n_groups] } else { Vec::new() };
-        Self { n_groups, groups: Vec::new(), sums, taken: Vec::new(), bits: 0, marks: Vec::new() }
+        Self {
+            n_groups,
+            groups: Vec::new(),
+            sums,
+            taken: Vec::new(),
+            bits: 0,
+            marks: Vec::new(),
+            waiting: [(0, 0.0); MOST_WAITING],
+            n_waiting: 0,
+        }
     }
 
     /// Sums that are only added to by [`add_from`](Self::add_from), and taken out in ascending order.
@@ -66,20 +81,30 @@ impl RowSums {
     /// Adds to the sum of a group whose number is not below `first`.
     #[inline]
     pub(crate) fn add_from(&mut self, first: u32, group: u32, weight: f64) {
+        // Without a branch on the group: it would go either way, and wait for a group that comes from anywhere in memory.
         let counts = group >= first;
-        match self.marks.get_mut(group as usize / 64) {
-            // Without a branch: it would go either way.
-            Some(mark) => {
-                *mark |= u64::from(counts) << (group % 64);
-                self.sums[group as usize] += if counts { weight } else { 0.0 };
+        if let Some(mark) = self.marks.get_mut(group as usize / 64) {
+            *mark |= u64::from(counts) << (group % 64);
+            self.sums[group as usize] += if counts { weight } else { 0.0 };
+        } else {
+            self.waiting[self.n_waiting] = (group, weight);
+            self.n_waiting += usize::from(counts);
+            if self.n_waiting == MOST_WAITING {
+                self.add_waiting();
             }
-            None if counts => self.add(group, weight),
-            None => {}
+        }
+    }
+
+    fn add_waiting(&mut self) {
+        for place in 0..std::mem::take(&mut self.n_waiting) {
+            let (group, weight) = self.waiting[place];
+            self.add(group, weight);
         }
     }
 
     /// Takes the sums out, groups ascending.
     pub(crate) fn drain_ascending(&mut self, mut take: impl FnMut(u32, f64)) {
+        self.add_waiting();
         for (word, mark) in self.marks.iter_mut().enumerate().filter(|(_, mark)| **mark != 0) {
             let mut left = std::mem::take(mark);
             while left != 0 {

@@ -42,7 +42,7 @@ impl Propagation<'_> {
         };
         let mut awake = vec![true; n_nodes];
         let blocks = Blocks::of(n_nodes, graph.n_links());
-        let mut votes = RowSums::new(n_nodes);
+        let mut votes = Votes::new(n_nodes);
         let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
         for sweep in 0..self.max_sweeps {
             spreading.sweep = sweep;
@@ -55,6 +55,18 @@ impl Propagation<'_> {
             }
         }
         Some(Groups::numbered(spreading.labels))
+    }
+}
+
+/// What the neighbours of a node vote for.
+struct Votes {
+    given: Vec<(ClusterId, f64)>,
+    sums: RowSums,
+}
+
+impl Votes {
+    fn new(n_labels: usize) -> Self {
+        Self { given: Vec::new(), sums: RowSums::new(n_labels) }
     }
 }
 
@@ -72,7 +84,7 @@ impl<G: Linked> Spreading<'_, G> {
     fn one_by_one(
         &mut self,
         awake: &mut [bool],
-        votes: &mut RowSums,
+        votes: &mut Votes,
         progress: &mut Progress,
         watch: &dyn Watch,
     ) -> Option<usize> {
@@ -97,9 +109,9 @@ impl<G: Linked> Spreading<'_, G> {
     /// As [`one_by_one`](Self::one_by_one): the nodes of a block choose side by side, and join in order.
     fn by_blocks(
         &mut self,
-        blocks: &Blocks<RowSums>,
+        blocks: &Blocks<Votes>,
         awake: &mut [bool],
-        votes: &mut RowSums,
+        votes: &mut Votes,
         progress: &mut Progress,
         watch: &dyn Watch,
     ) -> Option<usize> {
@@ -109,8 +121,8 @@ impl<G: Linked> Spreading<'_, G> {
             if watch.report(progress).is_break() {
                 return None;
             }
-            let choice = |node, votes: &mut RowSums| Some((node, self.choice(node, votes)?));
-            let chosen = blocks.ask(block, awake, || RowSums::new(n_nodes), choice);
+            let choice = |node, votes: &mut Votes| Some((node, self.choice(node, votes)?));
+            let chosen = blocks.ask(block, awake, || Votes::new(n_nodes), choice);
             for (node, label) in chosen {
                 // Awake again: a neighbour has joined another cluster since.
                 let is_stale = std::mem::take(&mut awake[node as usize]);
@@ -126,32 +138,35 @@ impl<G: Linked> Spreading<'_, G> {
 
     /// The cluster that a node is most linked to, if that is another one. Staying wins against equals; among others a
     /// hash decides.
-    fn choice(&self, node: NodeId, votes: &mut RowSums) -> Option<ClusterId> {
+    fn choice(&self, node: NodeId, votes: &mut Votes) -> Option<ClusterId> {
         let Propagation { within, seed, .. } = *self.propagation;
         let own = self.labels[node as usize];
         let mut own_link = 0.0;
-        votes.expect(|| self.graph.n_links_of(node));
+        // Labels come from anywhere in memory: all are on their way before the first is looked at.
+        votes.given.clear();
         self.graph.for_each_link(node, |neighbor, weight| {
-            if within.is_some_and(|within| within[node as usize] != within[neighbor as usize]) {
-                return;
+            if within.is_none_or(|within| within[node as usize] == within[neighbor as usize]) {
+                votes.given.push((self.labels[neighbor as usize], weight));
             }
-            let label = self.labels[neighbor as usize];
+        });
+        votes.sums.expect(|| votes.given.len());
+        for &(label, weight) in &votes.given {
             if label == own {
                 own_link += weight;
             } else {
-                votes.add(label, weight);
+                votes.sums.add(label, weight);
             }
-        });
+        }
         let salt = mixed(seed ^ u64::from(node) << 8 ^ self.sweep as u64);
         let tie = |label: ClusterId| mixed(salt ^ u64::from(label));
         let mut best = (own_link, own);
-        votes.for_each(|label, link| {
+        votes.sums.for_each(|label, link| {
             let is_better = link > best.0 || (link == best.0 && best.1 != own && tie(label) < tie(best.1));
             if is_better && self.has_room(label, node) {
                 best = (link, label);
             }
         });
-        votes.clear();
+        votes.sums.clear();
         (best.1 != own).then_some(best.1)
     }
 

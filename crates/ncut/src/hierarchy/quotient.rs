@@ -31,9 +31,6 @@ pub(crate) trait Linked: Sync {
 
     fn degrees(&self) -> &[f64];
 
-    /// Links of a node.
-    fn n_links_of(&self, node: NodeId) -> usize;
-
     /// Calls `visit(other, weight)` for the links of a node to others.
     fn for_each_link(&self, node: NodeId, visit: impl FnMut(NodeId, f64));
 }
@@ -49,10 +46,6 @@ impl Linked for Graph<'_> {
 
     fn degrees(&self) -> &[f64] {
         self.degrees()
-    }
-
-    fn n_links_of(&self, node: NodeId) -> usize {
-        self.entries(node).len()
     }
 
     #[inline]
@@ -193,10 +186,6 @@ impl Linked for StrongestLinks {
 
     fn degrees(&self) -> &[f64] {
         &self.degrees
-    }
-
-    fn n_links_of(&self, group: NodeId) -> usize {
-        self.of(group).len()
     }
 
     #[inline]
