@@ -56,6 +56,7 @@ impl RowSums {
         }
     }
 
+    /// Adds a weight that is not 0 to the sum of a group.
     #[inline]
     pub(crate) fn add(&mut self, group: u32, weight: f64) {
         let taken = |place: usize| u64::from(group) << 32 | place as u64;
@@ -82,7 +83,8 @@ impl RowSums {
     #[inline]
     pub(crate) fn add_from(&mut self, first: u32, group: u32, weight: f64) {
         // Without a branch on the group: it would go either way, and wait for a group that comes from anywhere in memory.
-        let counts = group >= first;
+        // A sum of 0 would be a place that is free.
+        let counts = (group >= first) & (weight != 0.0);
         if let Some(mark) = self.marks.get_mut(group as usize / 64) {
             *mark |= u64::from(counts) << (group % 64);
             self.sums[group as usize] += if counts { weight } else { 0.0 };
@@ -135,6 +137,41 @@ impl RowSums {
     pub(crate) fn clear(&mut self) {
         for taken in self.taken.drain(..) {
             self.sums[taken as u32 as usize] = 0.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn many_groups_and_few_have_the_same_sums() {
+        const FIRST: u32 = 300;
+        let mut random = Random::new(7);
+        let mut few = RowSums::ascending(1000);
+        let mut many = RowSums::ascending(MOST_DENSE + 1);
+        for n_added in [0, 1, 63, 64, 65, 200, 1000] {
+            let mut expected = vec![0.0; 1000];
+            for sums in [&mut few, &mut many] {
+                sums.expect(|| n_added);
+            }
+            for _ in 0..n_added {
+                let (group, weight) = (random.below(1000), f64::from(random.below(3)));
+                few.add_from(FIRST, group, weight);
+                many.add_from(FIRST, group, weight);
+                expected[group as usize] += if group >= FIRST { weight } else { 0.0 };
+            }
+            let drained = |sums: &mut RowSums| {
+                let mut drained = Vec::new();
+                sums.drain_ascending(|group, sum| drained.push((group, sum)));
+                drained
+            };
+            let of_many = drained(&mut many);
+            assert_eq!(drained(&mut few), of_many);
+            let expected = expected.into_iter().enumerate().filter(|&(_, sum)| sum > 0.0);
+            assert_eq!(of_many, expected.map(|(group, sum)| (group as u32, sum)).collect::<Vec<_>>());
         }
     }
 }

@@ -2,10 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use rayon::prelude::*;
+
 use super::{Label, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use crate::partition::{Sum, density};
+
+/// Nodes whose rows are looked at side by side before their sums are added up in order, and by how many at least.
+const NODES_PER_PIECE: usize = 1 << 16;
+const NODES_PER_TASK: usize = 1 << 10;
 
 /// The cut values of a labelling.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,18 +83,27 @@ impl CutScore {
         let mut sizes = vec![0; row_of.len()];
         let mut volumes = vec![Sum::default(); row_of.len()];
         let mut associations = volumes.clone();
-        for (node, &label) in labels.iter().enumerate() {
-            let Some(&row) = row_of.get(&label) else { continue };
-            let node = node as NodeId;
-            let mut inside = graph.self_loop(node);
-            graph.for_each_neighbor(node, |neighbor, weight| {
-                if labels[neighbor as usize] == label {
-                    inside += weight;
-                }
+        let inside = |(node, &label): (usize, &Label)| {
+            let mut inside = graph.self_loop(node as NodeId);
+            graph.for_each_neighbor(node as NodeId, |neighbor, weight| {
+                inside += if labels[neighbor as usize] == label { weight } else { 0.0 };
             });
-            sizes[row] += 1;
-            volumes[row].add(graph.degree(node));
-            associations[row].add(inside);
+            inside
+        };
+        for (piece, labels) in labels.chunks(NODES_PER_PIECE).enumerate() {
+            let first = piece * NODES_PER_PIECE;
+            let insides: Vec<f64> = if graph.n_nodes() <= NODES_PER_PIECE {
+                labels.iter().enumerate().map(inside).collect()
+            } else {
+                let nodes = labels.par_iter().enumerate().with_min_len(NODES_PER_TASK);
+                nodes.map(|(place, label)| inside((first + place, label))).collect()
+            };
+            for (place, (label, inside)) in labels.iter().zip(insides).enumerate() {
+                let Some(&row) = row_of.get(label) else { continue };
+                sizes[row] += 1;
+                volumes[row].add(graph.degree((first + place) as NodeId));
+                associations[row].add(inside);
+            }
         }
         let clusters: Vec<_> = row_of
             .into_iter()
