@@ -18,6 +18,8 @@ pub(crate) struct RowSums {
     bits: u32,
     /// A bit for each group that may have a sum, instead of those taken; empty where these are kept.
     marks: Vec<u64>,
+    /// A bit for each word of the marks.
+    marked: [u64; MOST_DENSE / 64 / 64],
     /// What is still to be added.
     waiting: [(u32, f64); MOST_WAITING],
     n_waiting: usize,
@@ -33,6 +35,7 @@ impl RowSums {
             taken: Vec::new(),
             bits: 0,
             marks: Vec::new(),
+            marked: [0; MOST_DENSE / 64 / 64],
             waiting: [(0, 0.0); MOST_WAITING],
             n_waiting: 0,
         }
@@ -85,8 +88,10 @@ impl RowSums {
         // Without a branch on the group: it would go either way, and wait for a group that comes from anywhere in memory.
         // A sum of 0 would be a place that is free.
         let counts = (group >= first) & (weight != 0.0);
-        if let Some(mark) = self.marks.get_mut(group as usize / 64) {
+        let word = group as usize / 64;
+        if let Some(mark) = self.marks.get_mut(word) {
             *mark |= u64::from(counts) << (group % 64);
+            self.marked[word / 64] |= u64::from(counts) << (word % 64);
             self.sums[group as usize] += if counts { weight } else { 0.0 };
         } else {
             self.waiting[self.n_waiting] = (group, weight);
@@ -107,13 +112,14 @@ impl RowSums {
     /// Takes the sums out, groups ascending.
     pub(crate) fn drain_ascending(&mut self, mut take: impl FnMut(u32, f64)) {
         self.add_waiting();
-        for (word, mark) in self.marks.iter_mut().enumerate().filter(|(_, mark)| **mark != 0) {
-            let mut left = std::mem::take(mark);
-            while left != 0 {
-                let group = 64 * word + left.trailing_zeros() as usize;
-                left &= left - 1;
-                take(group as u32, std::mem::take(&mut self.sums[group]));
-            }
+        for (place, marked) in self.marked.iter_mut().enumerate() {
+            for_each_bit(std::mem::take(marked), |word| {
+                let word = 64 * place + word;
+                for_each_bit(std::mem::take(&mut self.marks[word]), |group| {
+                    let group = 64 * word + group;
+                    take(group as u32, std::mem::take(&mut self.sums[group]));
+                });
+            });
         }
         self.taken.sort_unstable();
         for taken in self.taken.drain(..) {
@@ -138,6 +144,14 @@ impl RowSums {
         for taken in self.taken.drain(..) {
             self.sums[taken as u32 as usize] = 0.0;
         }
+    }
+}
+
+#[inline]
+fn for_each_bit(mut bits: u64, mut visit: impl FnMut(usize)) {
+    while bits != 0 {
+        visit(bits.trailing_zeros() as usize);
+        bits &= bits - 1;
     }
 }
 
