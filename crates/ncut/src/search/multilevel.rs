@@ -15,11 +15,12 @@ use super::task::{Solution, Task};
 
 /// A level is kept for refinement when it has at most this share of the nodes of the one kept before.
 pub(super) const KEPT_SHARE: f64 = 0.6;
-/// What the levels that are kept beside a large graph take, all together, as a share of its entries; and where these are
-/// half as large as theirs, for want of weights, from so many entries on.
+/// What the levels that are kept beside a large graph take, all together, as a share of its entries.
 const HELD_SHARE: f64 = 0.4;
+/// As [`HELD_SHARE`], where entries of the graph have no weights and take half of what those of levels do; and how many
+/// may be kept in any case.
 const HELD_SHARE_OF_UNIT: f64 = 0.15;
-const HELD_OF_UNIT: f64 = 16e6;
+const HELD_OF_UNIT: f64 = 32e6;
 /// Coarse graphs with more entries than this and this share of those of the graph are not made where there is a way
 /// around them.
 const MOST_MADE: usize = 1 << 25;
@@ -333,7 +334,7 @@ fn propagated_beside(
 fn room_beside(graph: &Graph<'_>) -> usize {
     let n_entries = graph.columns().len() as f64;
     let room = match graph.weights() {
-        Weights::Unit => (HELD_SHARE * n_entries).min(HELD_OF_UNIT).max(HELD_SHARE_OF_UNIT * n_entries),
+        Weights::Unit => (HELD_SHARE_OF_UNIT * n_entries).max(HELD_OF_UNIT),
         _ => HELD_SHARE * n_entries,
     };
     room as usize
