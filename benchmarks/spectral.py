@@ -3,6 +3,7 @@
 import sys
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 import sklearn
@@ -66,8 +67,8 @@ def main():
             "`default`, `min_share=0`": {"min_share": 0.0},
             "`default`": {},
         }
-        make = lambda chosen: lambda: NormalizedCut(k, affinity=affinity, n_jobs=n_threads, **chosen, **more)  # noqa: E731
-        return {name: make(chosen) for name, chosen in settings.items()}
+        model = partial(NormalizedCut, k, affinity=affinity, n_jobs=n_threads, **more)
+        return {name: partial(model, **chosen) for name, chosen in settings.items()}
 
     print(f"\n{n_threads} thread{'s' if n_threads > 1 else ''} each, scikit-learn {sklearn.__version__}:\n")
     print("| data | solver | seconds | faster | objective |")

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from peer import MOST_TIMES, PEERS, SECONDS_EACH
@@ -125,11 +126,11 @@ def rows(programs, graph, presets, peers):
     found = []
     for preset, n_threads in presets:
         name = f"ncut {preset}" + (", 1 thread" if n_threads == 1 else "")
-        found.append(row(graph, name, lambda: measured_ncut(programs, graph, preset, n_threads)))  # noqa: B023
+        found.append(row(graph, name, partial(measured_ncut, programs, graph, preset, n_threads)))
     if "KaMinPar" in peers:
         text = graph.matrix_file.replace(".npz", ".graph")
         subprocess.run([programs.ncut, "convert", "--quiet", graph.ncut_file, text], check=True)
-    found += [row(graph, name, lambda: measured_peer(graph, name)) for name in peers]  # noqa: B023
+    found += [row(graph, name, partial(measured_peer, graph, name)) for name in peers]
     return found
 
 

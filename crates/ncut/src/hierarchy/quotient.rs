@@ -153,7 +153,9 @@ impl<'q> Quotient<'q> {
                 links.truncate(MOST_LINKS);
             }
             counts.push(links.len());
-            kept.extend(links.iter().map(|&(other, weight)| (other, weight as f32)));
+            // A weight beyond 32 bits is still a link, and a finite one.
+            let rounded = |weight: f64| (weight as f32).clamp(f32::MIN_POSITIVE, f32::MAX);
+            kept.extend(links.iter().map(|&(other, weight)| (other, rounded(weight))));
         }
         (counts, kept)
     }

@@ -59,7 +59,7 @@ impl Block {
         const APART: f64 = 1e-4;
         for pass in 0..5 {
             let shortest = self.whiten(seed.wrapping_add(pass), spare);
-            if shortest >= APART * longest {
+            if shortest > 0.0 && shortest >= APART * longest {
                 // The first time leaves an error of the condition of the vectors times rounding.
                 self.whiten(seed, spare);
                 return;
