@@ -30,6 +30,7 @@ mod blocks;
 mod disjoint;
 mod random;
 mod mapping;
+mod pages;
 pub mod graph;
 pub mod partition;
 pub mod metrics;

@@ -5,12 +5,12 @@
 //! Otherwise it becomes a 32-bit float, and every sum runs over the coordinates from the first to the last, many
 //! sums side by side.
 
-use memmap2::MmapMut;
-use pulp::bytemuck::{Pod, cast_slice, cast_slice_mut};
+use pulp::bytemuck::{Pod, cast_slice};
 use rayon::prelude::*;
 
 use super::points::Space;
 use crate::graph::NodeId;
+use crate::pages::Pages;
 
 /// Largest number of a row of bytes: with 7 bits the products of two pairs still fit into 16 bits.
 const LARGEST_BYTE: f64 = 127.0;
@@ -328,32 +328,16 @@ impl pulp::NullaryFnOnce for MeasureFloats<'_> {
     }
 }
 
-/// Many rows of numbers, in large pages where the system has them: rows are visited in no order, and with small
-/// pages nearly every visit would have to look up where its page is.
+/// Many rows of numbers, which are visited in no order.
 pub(super) struct Table<T> {
-    values: Values<T>,
+    values: Pages<T>,
     count: usize,
     width: usize,
 }
 
-enum Values<T> {
-    Mapped(MmapMut),
-    Plain(Vec<T>),
-}
-
 impl<T: Pod + Send + Sync> Table<T> {
     pub(super) fn zeros(count: usize, width: usize) -> Self {
-        let len = count * width;
-        let values = match MmapMut::map_anon((len * size_of::<T>()).max(1)) {
-            Ok(map) => {
-                // Advice may be refused; then the pages are small.
-                #[cfg(target_os = "linux")]
-                let _ = map.advise(memmap2::Advice::HugePage);
-                Values::Mapped(map)
-            }
-            Err(_) => Values::Plain(vec![T::zeroed(); len]),
-        };
-        Self { values, count, width }
+        Self { values: Pages::zeros(count * width), count, width }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -362,34 +346,21 @@ impl<T: Pod + Send + Sync> Table<T> {
 
     #[inline(always)]
     pub(super) fn row(&self, point: NodeId) -> &[T] {
-        &self.as_slice()[point as usize * self.width..][..self.width]
+        &self.values[point as usize * self.width..][..self.width]
     }
 
     pub(super) fn par_rows(&self) -> impl IndexedParallelIterator<Item = &[T]> {
-        self.as_slice().par_chunks_exact(self.width)
+        self.values.par_chunks_exact(self.width)
     }
 
     pub(super) fn par_rows_mut(&mut self) -> impl IndexedParallelIterator<Item = &mut [T]> {
-        let width = self.width;
-        let values = match &mut self.values {
-            Values::Mapped(map) => cast_slice_mut(map),
-            Values::Plain(values) => values,
-        };
-        values.par_chunks_exact_mut(width)
+        self.values.par_chunks_exact_mut(self.width)
     }
 
     pub(super) fn reordered(&self, order: &[NodeId]) -> Self {
         let mut reordered = Self::zeros(self.count, self.width);
         reordered.par_rows_mut().zip(order).for_each(|(row, &point)| row.copy_from_slice(self.row(point)));
         reordered
-    }
-
-    #[inline(always)]
-    fn as_slice(&self) -> &[T] {
-        match &self.values {
-            Values::Mapped(map) => cast_slice(map),
-            Values::Plain(values) => values,
-        }
     }
 }
 

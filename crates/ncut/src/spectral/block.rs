@@ -4,6 +4,7 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
 use rayon::prelude::*;
 
+use crate::pages::Pages;
 use crate::random::Random;
 
 /// Rows that one task handles: sums are made of such pieces whatever the number of threads.
@@ -13,18 +14,20 @@ pub(super) const ROWS: usize = 4096;
 #[derive(Clone)]
 pub(super) struct Block {
     pub(super) n_columns: usize,
-    pub(super) values: Vec<f64>,
+    pub(super) values: Pages<f64>,
 }
 
 impl Block {
     pub(super) fn zeros(n_rows: usize, n_columns: usize) -> Self {
-        Self { n_columns, values: vec![0.0; n_rows * n_columns] }
+        Self { n_columns, values: Pages::zeros(n_rows * n_columns) }
     }
 
     /// Random numbers from -1 to 1.
     pub(super) fn random(n_rows: usize, n_columns: usize, seed: u64) -> Self {
         let mut random = Random::new(seed);
-        Self { n_columns, values: (0..n_rows * n_columns).map(|_| 2.0 * random.uniform() - 1.0).collect() }
+        let mut block = Self::zeros(n_rows, n_columns);
+        block.values.iter_mut().for_each(|value| *value = 2.0 * random.uniform() - 1.0);
+        block
     }
 
     pub(super) fn n_rows(&self) -> usize {
@@ -47,8 +50,39 @@ impl Block {
         product
     }
 
+    /// How far each column of `self matrix` is from `factor` times that of `other`.
+    pub(super) fn distances(&self, matrix: MatRef<'_, f64>, other: &Self, factors: &[f64]) -> Vec<f64> {
+        let (n_columns, n_all) = (other.n_columns, self.n_columns);
+        let rows = self.values.par_chunks(ROWS * n_all).zip(other.values.par_chunks(ROWS * n_columns));
+        let pieces: Vec<Vec<f64>> = rows
+            .map(|(rows, other)| {
+                let rows = MatRef::from_row_major_slice(rows, rows.len() / n_all, n_all);
+                let mut product = vec![0.0; other.len()];
+                let into = MatMut::from_row_major_slice_mut(&mut product, rows.nrows(), n_columns);
+                matmul(into, Accum::Replace, rows, matrix, 1.0, Par::Seq);
+                let mut squares = vec![0.0; n_columns];
+                for (product, other) in product.chunks_exact(n_columns).zip(other.chunks_exact(n_columns)) {
+                    for c in 0..n_columns {
+                        squares[c] += (product[c] - factors[c] * other[c]).powi(2);
+                    }
+                }
+                squares
+            })
+            .collect();
+        (0..n_columns).map(|c| pieces.iter().map(|squares| squares[c]).sum::<f64>().sqrt()).collect()
+    }
+
     fn times_into(&self, matrix: MatRef<'_, f64>, product: &mut Self) {
         add_product(product, &self.values, self.n_columns, matrix, Accum::Replace, 1.0);
+    }
+
+    /// The length of the longest column.
+    fn longest(&self) -> f64 {
+        let mut squares = vec![0.0; self.n_columns];
+        for row in self.values.chunks_exact(self.n_columns.max(1)) {
+            squares.iter_mut().zip(row).for_each(|(square, value)| *square += value * value);
+        }
+        squares.into_iter().fold(0.0, f64::max).sqrt()
     }
 
     /// Makes the columns orthonormal and orthogonal to `basis`, keeping what they add to its span; directions that
@@ -57,11 +91,14 @@ impl Block {
     pub(super) fn orthonormalize(&mut self, basis: &Basis, mut longest: f64, seed: u64, spare: &mut Self) {
         // What is left of vectors that lay almost in the span of the basis is mostly rounding.
         const APART: f64 = 1e-4;
+        // Once leaves an error of rounding over their independence.
+        const INDEPENDENT: f64 = 1e-3;
         for pass in 0..5 {
-            let shortest = self.whiten(seed.wrapping_add(pass), spare);
-            if shortest > 0.0 && shortest >= APART * longest {
-                // The first time leaves an error of the condition of the vectors times rounding.
-                self.whiten(seed, spare);
+            let before = self.whiten(seed.wrapping_add(pass), spare);
+            if before.shortest > 0.0 && before.shortest >= APART * longest {
+                if before.independence < INDEPENDENT {
+                    self.whiten(seed, spare);
+                }
                 return;
             }
             basis.subtract_from(self);
@@ -69,9 +106,8 @@ impl Block {
         }
     }
 
-    /// One pass; the length of the shortest combination of columns of length 1 each, times the shortest of them, and 0
-    /// when one was swallowed.
-    fn whiten(&mut self, seed: u64, spare: &mut Self) -> f64 {
+    /// One pass.
+    fn whiten(&mut self, seed: u64, spare: &mut Self) -> Spread {
         const SWALLOWED: f64 = 1e-13;
         let n_columns = self.n_columns;
         let gram = self.products(self);
@@ -81,7 +117,7 @@ impl Block {
         let scaled = Mat::from_fn(n_columns, n_columns, |r, c| gram[(r, c)] * scales[r] * scales[c]);
         let Ok(eigen) = scaled.self_adjoint_eigen(Side::Lower) else {
             *self = Self::random(self.n_rows(), n_columns, seed);
-            return 0.0;
+            return Spread::default();
         };
         let (values, vectors) = (eigen.S().column_vector(), eigen.U());
         let largest = (0..n_columns).map(|c| values[c]).fold(0.0, f64::max);
@@ -94,7 +130,8 @@ impl Block {
         let lost: Vec<usize> = (0..n_columns).filter(|&c| is_swallowed(c)).collect();
         if lost.is_empty() {
             let shortest = scales.iter().map(|scale| 1.0 / scale).fold(f64::INFINITY, f64::min);
-            return shortest * (0..n_columns).map(|c| values[c]).fold(f64::INFINITY, f64::min).sqrt();
+            let independence = (0..n_columns).map(|c| values[c]).fold(f64::INFINITY, f64::min);
+            return Spread { shortest: shortest * independence.sqrt(), independence };
         }
         let mut random = Random::new(seed);
         let length = 1.0 / (self.n_rows().max(1) as f64).sqrt();
@@ -103,7 +140,7 @@ impl Block {
                 row[column] = length * random.normal();
             }
         }
-        0.0
+        Spread::default()
     }
 
     /// Both side by side.
@@ -114,13 +151,23 @@ impl Block {
         if other.n_columns == 0 {
             return self.clone();
         }
-        let mut values = Vec::with_capacity(self.values.len() + other.values.len());
-        for row in 0..self.n_rows() {
-            values.extend_from_slice(self.row(row));
-            values.extend_from_slice(other.row(row));
+        let mut both = Self::zeros(self.n_rows(), self.n_columns + other.n_columns);
+        for (row, entries) in both.values.chunks_exact_mut(self.n_columns + other.n_columns).enumerate() {
+            let (left, right) = entries.split_at_mut(self.n_columns);
+            left.copy_from_slice(self.row(row));
+            right.copy_from_slice(other.row(row));
         }
-        Self { n_columns: self.n_columns + other.n_columns, values }
+        both
     }
+}
+
+/// How far the columns of a block were from linear dependence; 0 when one was swallowed.
+#[derive(Default)]
+struct Spread {
+    /// The least eigenvalue of the products of the columns, each made 1 long, ...
+    independence: f64,
+    /// ... and the length of that combination when they are as long as the shortest.
+    shortest: f64,
 }
 
 /// Orthonormal vectors side by side, with room for more.
@@ -129,12 +176,12 @@ pub(super) struct Basis {
     pub(super) count: usize,
     room: usize,
     /// Row after row, each `room` long.
-    values: Vec<f64>,
+    values: Pages<f64>,
 }
 
 impl Basis {
     pub(super) fn new(first: &Block, n_rows: usize, room: usize) -> Self {
-        let mut basis = Self { count: 0, room, values: vec![0.0; n_rows * room] };
+        let mut basis = Self { count: 0, room, values: Pages::zeros(n_rows * room) };
         basis.push(first);
         basis
     }
@@ -148,12 +195,11 @@ impl Basis {
         self.count = places.end;
     }
 
-    /// Makes vectors orthonormal and orthogonal to these.
-    pub(super) fn extend_by(&self, block: &mut Block, seed: u64) {
-        // Whatever their length was, what lies in the span is subtracted once more.
+    /// Makes vectors orthonormal and orthogonal to these; `spare` is room for as many.
+    pub(super) fn extend_by(&self, block: &mut Block, seed: u64, spare: &mut Block) {
+        let longest = block.longest();
         self.subtract_from(block);
-        let mut spare = Block::zeros(block.n_rows(), block.n_columns);
-        block.orthonormalize(self, f64::INFINITY, seed, &mut spare);
+        block.orthonormalize(self, longest, seed, spare);
     }
 
     /// Subtracts from `block` what lies in the span; returns how much of every vector that was.
@@ -166,9 +212,12 @@ impl Basis {
     /// Combinations of the vectors from `first` on.
     pub(super) fn combine(&self, first: usize, matrix: MatRef<'_, f64>) -> Block {
         let mut product = Block::zeros(self.values.len() / self.room, matrix.ncols());
-        let values = &self.values[first..];
-        add_product(&mut product, values, self.room, matrix, Accum::Replace, 1.0);
+        self.combine_into(first, matrix, &mut product);
         product
+    }
+
+    pub(super) fn combine_into(&self, first: usize, matrix: MatRef<'_, f64>, product: &mut Block) {
+        add_product(product, &self.values[first..], self.room, matrix, Accum::Replace, 1.0);
     }
 
     /// Replaces the vectors from `first` on by combinations of them.

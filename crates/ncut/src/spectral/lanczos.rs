@@ -134,7 +134,7 @@ fn search(
         }
         if n_done == n_wanted {
             let vectors = steps.basis.combine(steps.n_fixed, ritz.turn.subcols(0, n_kept));
-            let pairs = Pairs::of(operator, &vectors, n_wanted);
+            let pairs = Pairs::of(operator, vectors, n_wanted);
             let worst = pairs.residuals.iter().copied().fold(0.0, f64::max);
             if worst <= tolerance {
                 return pairs;
@@ -155,31 +155,24 @@ fn search(
             None => {}
         }
     }
-    let mut pairs = Pairs::of(operator, &steps.best(n_wanted), n_wanted);
+    let mut pairs = Pairs::of(operator, steps.best(n_wanted), n_wanted);
     pairs.is_cut_short = true;
     pairs
 }
 
 impl Pairs {
     /// The best combinations of the vectors of a block.
-    fn of(operator: &Operator, block: &Block, n_wanted: usize) -> Self {
-        let image = operator.apply(block);
+    fn of(operator: &Operator, mut block: Block, n_wanted: usize) -> Self {
+        let image = operator.apply_to(&mut block);
         let products = block.products(&image);
         let n = block.n_columns;
         let symmetric = Mat::from_fn(n, n, |r, c| f64::midpoint(products[(r, c)], products[(c, r)]));
         let (values, turn) = descending_eigen(&symmetric).unwrap_or((vec![0.0; n], Mat::identity(n, n)));
         let turn = turn.subcols(0, n_wanted);
-        let (vectors, image) = (block.times(turn), image.times(turn));
-        let mut squares = vec![0.0; n_wanted];
-        for (image, vector) in image.values.chunks_exact(n_wanted).zip(vectors.values.chunks_exact(n_wanted))
-        {
-            for c in 0..n_wanted {
-                let difference = image[c] - values[c] * vector[c];
-                squares[c] += difference * difference;
-            }
-        }
+        let vectors = block.times(turn);
+        let residuals = image.distances(turn, &vectors, &values);
         Self {
-            residuals: squares.iter().map(|square: &f64| square.sqrt()).collect(),
+            residuals,
             guards: values[n_wanted..].to_vec(),
             values: values[..n_wanted].to_vec(),
             vectors,
@@ -231,9 +224,9 @@ impl Steps {
         let basis = Basis::new(fixed, n_rows, fixed.n_columns + room);
         let mut random = Random::new(seed);
         let mut next = Block::random(n_rows, WIDTH, random.next());
-        basis.extend_by(&mut next, random.next());
+        let (image, mut spare) = (Block::zeros(n_rows, WIDTH), Block::zeros(n_rows, WIDTH));
+        basis.extend_by(&mut next, random.next(), &mut spare);
         let (coupling, projected) = (Mat::zeros(WIDTH, WIDTH), Mat::zeros(room, room));
-        let (image, spare) = (next.clone(), next.clone());
         Self { n_fixed: fixed.n_columns, room, basis, next, coupling, image, spare, projected, random }
     }
 
@@ -293,9 +286,9 @@ impl Steps {
     /// Begins with a block that has something of all the best vectors.
     fn begin_anew(&mut self, turn: MatRef<'_, f64>) {
         let mixture = Mat::from_fn(turn.ncols(), WIDTH, |_, _| self.random.normal());
-        self.next = self.basis.combine(self.n_fixed, (turn * mixture).as_ref());
+        self.basis.combine_into(self.n_fixed, (turn * mixture).as_ref(), &mut self.next);
         self.basis.count = self.n_fixed;
-        self.basis.extend_by(&mut self.next, self.random.next());
+        self.basis.extend_by(&mut self.next, self.random.next(), &mut self.spare);
         self.projected.fill(0.0);
     }
 
@@ -304,7 +297,8 @@ impl Steps {
         if self.count() < n_wanted {
             let n_rows = self.next.n_rows();
             let mut more = Block::random(n_rows, n_wanted - self.count(), self.random.next());
-            self.basis.extend_by(&mut more, self.random.next());
+            let mut spare = more.clone();
+            self.basis.extend_by(&mut more, self.random.next(), &mut spare);
             self.basis.push(&more);
         }
         self.basis.combine(self.n_fixed, Mat::<f64>::identity(n_wanted, n_wanted).as_ref())
@@ -416,7 +410,8 @@ impl Filter {
         // T_{m+1}(L) = 2 L T_m - T_{m-1} with L = (S - center) / radius, which maps [-1, cut] to [-1, 1].
         let (center, radius) = (self.center(), self.radius());
         let [now, next] = room;
-        operator.to_walk(block, now);
+        now.values.copy_from_slice(&block.values);
+        operator.to_walk(now);
         for done in 0..self.degree {
             watch.report(progress)?;
             let (factor, drop) = if done == 0 { (1.0 / radius, 0.0) } else { (2.0 / radius, 1.0) };

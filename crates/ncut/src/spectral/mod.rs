@@ -200,7 +200,7 @@ impl Found {
                 vectors.values[row * n_open + column] = eigen.U()[(row, n - 1 - column)];
             }
         }
-        let image = operator.apply(&vectors);
+        let image = operator.apply_to(&mut vectors);
         for column in 0..n_open {
             let value = value(column);
             let square: f64 =

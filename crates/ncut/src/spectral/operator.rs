@@ -64,33 +64,34 @@ impl Operator {
         ordered
     }
 
-    /// `S block`.
-    pub(super) fn apply(&self, block: &Block) -> Block {
-        let zeros = || Block::zeros(self.n_nodes(), block.n_columns);
-        let (mut walked, mut next) = (zeros(), zeros());
-        self.to_walk(block, &mut walked);
-        self.step(&walked, &mut next, 1.0, 0.0, 0.0);
-        self.leave_walk(&mut next);
-        next
+    /// `S block`; the block comes back with the rounding of a division and a product.
+    pub(super) fn apply_to(&self, block: &mut Block) -> Block {
+        let mut image = Block::zeros(self.n_nodes(), block.n_columns);
+        self.to_walk(block);
+        self.step(block, &mut image, 1.0, 0.0, 0.0);
+        self.leave_walk(block);
+        self.leave_walk(&mut image);
+        image
     }
 
-    /// `walked = D^-1/2 block`: in these terms `S` is `D^-1 A`, which needs no factor for every neighbour.
-    pub(super) fn to_walk(&self, block: &Block, walked: &mut Block) {
-        let n_columns = block.n_columns;
-        let rows = block.values.chunks_exact(n_columns).zip(&self.roots);
-        for (walked, (row, root)) in walked.values.chunks_exact_mut(n_columns).zip(rows) {
-            for (walked, value) in walked.iter_mut().zip(row) {
-                *walked = value / root;
-            }
-        }
+    /// `D^-1/2 block`: in these terms `S` is `D^-1 A`, which needs no factor for every neighbour.
+    pub(super) fn to_walk(&self, block: &mut Block) {
+        self.scale(block, |value, root| value / root);
     }
 
     /// The way back.
     pub(super) fn leave_walk(&self, block: &mut Block) {
+        self.scale(block, |value, root| value * root);
+    }
+
+    fn scale(&self, block: &mut Block, scaled: impl Fn(f64, f64) -> f64 + Sync) {
         let n_columns = block.n_columns;
-        for (row, root) in block.values.chunks_exact_mut(n_columns).zip(&self.roots) {
-            row.iter_mut().for_each(|value| *value *= root);
-        }
+        let rows = block.values.par_chunks_mut(ROWS * n_columns).zip(self.roots.par_chunks(ROWS));
+        rows.for_each(|(rows, roots)| {
+            for (row, &root) in rows.chunks_exact_mut(n_columns).zip(roots) {
+                row.iter_mut().for_each(|value| *value = scaled(*value, root));
+            }
+        });
     }
 
     /// `next = factor D^-1 A now + shift now - drop next`, a step of a three-term recurrence.
@@ -120,48 +121,49 @@ impl pulp::NullaryFnOnce for Step<'_> {
 
     #[inline(always)]
     fn call(self) {
-        let weights = &self.operator.weights[..];
-        if weights.is_empty() { self.rows(|_| 1.0) } else { self.rows(|entry| weights[entry]) }
+        match self.now.n_columns {
+            8 => self.strips::<8>(1),
+            16 => self.strips::<16>(1),
+            n if n % 8 == 0 => self.strips::<8>(n / 8),
+            n => self.strips::<1>(n),
+        }
     }
 }
 
 impl Step<'_> {
     #[inline(always)]
-    fn rows(self, weight: impl Fn(usize) -> f64) {
+    fn strips<const WIDTH: usize>(self, n_strips: usize) {
+        let weights = &self.operator.weights[..];
+        if weights.is_empty() {
+            self.rows::<WIDTH>(n_strips, |_| 1.0);
+        } else {
+            self.rows::<WIDTH>(n_strips, |entry| weights[entry]);
+        }
+    }
+
+    /// Rows are made of strips of `WIDTH` columns, which are handled one by one.
+    #[inline(always)]
+    fn rows<const WIDTH: usize>(self, n_strips: usize, weight: impl Fn(usize) -> f64) {
         let Self { operator, first, now, next, factor, shift, drop } = self;
-        let n_columns = now.n_columns;
-        let columns = &operator.columns[..];
-        for (place, next) in next.chunks_exact_mut(n_columns).enumerate() {
+        let (strips, _) = now.values.as_chunks::<WIDTH>();
+        let (next, _) = next.as_chunks_mut::<WIDTH>();
+        for (place, next) in next.chunks_exact_mut(n_strips).enumerate() {
             let node = first + place;
             let factor = factor * operator.inverse_degrees[node];
-            let own = now.row(node);
-            let entries = operator.offsets[node]..operator.offsets[node + 1];
-            let mut column = 0;
-            while column < n_columns {
-                macro_rules! finish {
-                    ($width:expr) => {{
-                        // The diagonal is part of its row.
-                        let mut sums = [0.0; $width];
-                        for entry in entries.clone() {
-                            let start = columns[entry] as usize * n_columns + column;
-                            let (row, weight) = (&now.values[start..start + $width], weight(entry));
-                            for c in 0..$width {
-                                sums[c] += weight * row[c];
-                            }
-                        }
-                        let (next, own) = (&mut next[column..column + $width], &own[column..column + $width]);
-                        for c in 0..$width {
-                            next[c] = factor * sums[c] + shift * own[c] - drop * next[c];
-                        }
-                        column += $width;
-                    }};
+            let start = operator.offsets[node];
+            let columns = &operator.columns[start..operator.offsets[node + 1]];
+            for (strip, next) in next.iter_mut().enumerate() {
+                // The diagonal is part of its row.
+                let mut sums = [0.0; WIDTH];
+                for (entry, &column) in (start..).zip(columns) {
+                    let (other, weight) = (&strips[column as usize * n_strips + strip], weight(entry));
+                    for c in 0..WIDTH {
+                        sums[c] += weight * other[c];
+                    }
                 }
-                match n_columns - column {
-                    32.. => finish!(32),
-                    16.. => finish!(16),
-                    8.. => finish!(8),
-                    4.. => finish!(4),
-                    _ => finish!(1),
+                let own = &strips[node * n_strips + strip];
+                for c in 0..WIDTH {
+                    next[c] = factor * sums[c] + shift * own[c] - drop * next[c];
                 }
             }
         }
