@@ -9,6 +9,8 @@ use crate::random::Random;
 
 /// Rows that one task handles: sums are made of such pieces whatever the number of threads.
 pub(super) const ROWS: usize = 4096;
+/// Rows of all blocks side by side, of which many are in memory twice while they are turned.
+const TURNED_ROWS: usize = 512;
 
 /// Vectors of `n_rows` entries, row after row.
 #[derive(Clone)]
@@ -38,9 +40,15 @@ impl Block {
         &self.values[row * self.n_columns..][..self.n_columns]
     }
 
+    /// Rows from `first` on, at most so many.
+    fn rows(&self, first: usize, n_rows: usize) -> MatRef<'_, f64> {
+        let end = self.values.len().min((first + n_rows) * self.n_columns);
+        rows_of(&self.values[first * self.n_columns..end], self.n_columns)
+    }
+
     /// `self^T other`.
     pub(super) fn products(&self, other: &Self) -> Mat<f64> {
-        products(&self.values, self.n_columns, self.n_columns, other)
+        products(&[self], other)
     }
 
     /// `self matrix`.
@@ -56,10 +64,9 @@ impl Block {
         let rows = self.values.par_chunks(ROWS * n_all).zip(other.values.par_chunks(ROWS * n_columns));
         let pieces: Vec<Vec<f64>> = rows
             .map(|(rows, other)| {
-                let rows = MatRef::from_row_major_slice(rows, rows.len() / n_all, n_all);
                 let mut product = vec![0.0; other.len()];
-                let into = MatMut::from_row_major_slice_mut(&mut product, rows.nrows(), n_columns);
-                matmul(into, Accum::Replace, rows, matrix, 1.0, Par::Seq);
+                let into = rows_of_mut(&mut product, n_columns);
+                matmul(into, Accum::Replace, rows_of(rows, n_all), matrix, 1.0, Par::Seq);
                 let mut squares = vec![0.0; n_columns];
                 for (product, other) in product.chunks_exact(n_columns).zip(other.chunks_exact(n_columns)) {
                     for c in 0..n_columns {
@@ -73,7 +80,7 @@ impl Block {
     }
 
     fn times_into(&self, matrix: MatRef<'_, f64>, product: &mut Self) {
-        add_product(product, &self.values, self.n_columns, matrix, Accum::Replace, 1.0);
+        add_products(product, &[self], matrix, Accum::Replace, 1.0);
     }
 
     /// The length of the longest column.
@@ -89,10 +96,11 @@ impl Block {
     /// rounding has swallowed are replaced by random ones. What lies in that span has been subtracted once; the longest
     /// column was `longest` before that. `spare` is room for as many.
     pub(super) fn orthonormalize(&mut self, basis: &Basis, mut longest: f64, seed: u64, spare: &mut Self) {
-        // What is left of vectors that lay almost in the span of the basis is mostly rounding.
-        const APART: f64 = 1e-4;
+        // Where less than this is left of a vector, what the basis lacks in orthogonality has grown by as much, and it
+        // would grow with every step: it is subtracted once more.
+        const APART: f64 = 1e-2;
         // Once leaves an error of rounding over their independence.
-        const INDEPENDENT: f64 = 1e-3;
+        const INDEPENDENT: f64 = 0.1;
         for pass in 0..5 {
             let before = self.whiten(seed.wrapping_add(pass), spare);
             if before.shortest > 0.0 && before.shortest >= APART * longest {
@@ -170,29 +178,39 @@ struct Spread {
     shortest: f64,
 }
 
-/// Orthonormal vectors side by side, with room for more.
+/// Orthonormal vectors, some that stay and blocks that come and go.
 pub(super) struct Basis {
-    /// Number of vectors.
-    pub(super) count: usize,
-    room: usize,
-    /// Row after row, each `room` long.
-    values: Pages<f64>,
+    fixed: Block,
+    blocks: Vec<Block>,
+    /// Blocks that have gone, as room for those that come.
+    gone: Vec<Block>,
 }
 
 impl Basis {
-    pub(super) fn new(first: &Block, n_rows: usize, room: usize) -> Self {
-        let mut basis = Self { count: 0, room, values: Pages::zeros(n_rows * room) };
-        basis.push(first);
-        basis
+    pub(super) fn new(fixed: &Block) -> Self {
+        Self { fixed: fixed.clone(), blocks: Vec::new(), gone: Vec::new() }
     }
 
-    /// Takes in more vectors, which are orthonormal and orthogonal to those that are there.
-    pub(super) fn push(&mut self, vectors: &Block) {
-        let places = self.count..self.count + vectors.n_columns;
-        for (row, entries) in self.values.chunks_exact_mut(self.room).enumerate() {
-            entries[places.clone()].copy_from_slice(vectors.row(row));
-        }
-        self.count = places.end;
+    pub(super) fn n_fixed(&self) -> usize {
+        self.fixed.n_columns
+    }
+
+    /// The vectors beside those that stay.
+    pub(super) fn count(&self) -> usize {
+        self.blocks.iter().map(|block| block.n_columns).sum()
+    }
+
+    /// Takes in a block, which is orthonormal and orthogonal to those that are there; returns one of the same size
+    /// with whatever numbers.
+    pub(super) fn push(&mut self, block: Block) -> Block {
+        let other = self.gone.pop().unwrap_or_else(|| Block::zeros(block.n_rows(), block.n_columns));
+        self.blocks.push(block);
+        other
+    }
+
+    /// Lets all blocks go.
+    pub(super) fn clear(&mut self) {
+        self.gone.append(&mut self.blocks);
     }
 
     /// Makes vectors orthonormal and orthogonal to these; `spare` is room for as many.
@@ -202,52 +220,74 @@ impl Basis {
         block.orthonormalize(self, longest, seed, spare);
     }
 
-    /// Subtracts from `block` what lies in the span; returns how much of every vector that was.
+    /// Subtracts from `block` what lies in the span; returns how much of the blocks' vectors that was.
     pub(super) fn subtract_from(&self, block: &mut Block) -> Mat<f64> {
-        let shares = products(&self.values, self.room, self.count, block);
-        add_product(block, &self.values, self.room, shares.as_ref(), Accum::Add, -1.0);
+        if self.fixed.n_columns > 0 {
+            let shares = self.fixed.products(block);
+            add_products(block, &[&self.fixed], shares.as_ref(), Accum::Add, -1.0);
+        }
+        let blocks: Vec<&Block> = self.blocks.iter().collect();
+        let shares = products(&blocks, block);
+        add_products(block, &blocks, shares.as_ref(), Accum::Add, -1.0);
         shares
     }
 
-    /// Combinations of the vectors from `first` on.
-    pub(super) fn combine(&self, first: usize, matrix: MatRef<'_, f64>) -> Block {
-        let mut product = Block::zeros(self.values.len() / self.room, matrix.ncols());
-        self.combine_into(first, matrix, &mut product);
-        product
+    /// Combinations of the blocks.
+    pub(super) fn combine(&self, matrix: MatRef<'_, f64>) -> Block {
+        let n_rows = self.blocks.first().map_or(0, Block::n_rows);
+        let mut combined = Block::zeros(n_rows, matrix.ncols());
+        self.combine_into(matrix, &mut combined);
+        combined
     }
 
-    pub(super) fn combine_into(&self, first: usize, matrix: MatRef<'_, f64>, product: &mut Block) {
-        add_product(product, &self.values[first..], self.room, matrix, Accum::Replace, 1.0);
-    }
-
-    /// Replaces the vectors from `first` on by combinations of them.
-    pub(super) fn turn(&mut self, first: usize, matrix: MatRef<'_, f64>) {
-        let (room, before, after) = (self.room, self.count - first, matrix.ncols());
-        self.values.par_chunks_mut(ROWS * room).for_each(|values| {
-            let mut turned = Mat::zeros(values.len() / room, after);
-            let rows = MatMut::from_row_major_slice_mut(values, turned.nrows(), room);
-            let mut vectors = rows.subcols_mut(first, before);
-            matmul(turned.as_mut(), Accum::Replace, vectors.as_ref(), matrix, 1.0, Par::Seq);
-            vectors.as_mut().subcols_mut(0, after).copy_from(&turned);
+    pub(super) fn combine_into(&self, matrix: MatRef<'_, f64>, combined: &mut Block) {
+        let n_columns = combined.n_columns;
+        combined.values.par_chunks_mut(TURNED_ROWS * n_columns).enumerate().for_each(|(piece, combined)| {
+            let mut combined = rows_of_mut(combined, n_columns);
+            let parts = self.blocks.iter().map(|block| block.rows(piece * TURNED_ROWS, combined.nrows()));
+            let rows = side_by_side(parts);
+            matmul(combined.as_mut(), Accum::Replace, &rows, matrix, 1.0, Par::Seq);
         });
-        self.count = first + after;
+    }
+
+    /// Replaces the blocks, all of one width, by combinations of them that fill whole blocks.
+    pub(super) fn turn(&mut self, matrix: MatRef<'_, f64>) {
+        let Some(width) = self.blocks.first().map(|block| block.n_columns) else { return };
+        let mut pieces: Vec<Vec<&mut [f64]>> = Vec::new();
+        for block in &mut self.blocks {
+            let rows = block.values.chunks_mut(TURNED_ROWS * width);
+            pieces.resize_with(rows.len(), Vec::new);
+            pieces.iter_mut().zip(rows).for_each(|(piece, rows)| piece.push(rows));
+        }
+        pieces.into_par_iter().for_each(|mut piece| {
+            let rows = side_by_side(piece.iter().map(|part| rows_of(part, width)));
+            let mut turned = Mat::zeros(rows.nrows(), matrix.ncols());
+            matmul(turned.as_mut(), Accum::Replace, &rows, matrix, 1.0, Par::Seq);
+            for (place, part) in piece.iter_mut().take(matrix.ncols() / width).enumerate() {
+                rows_of_mut(part, width).copy_from(turned.subcols(place * width, width));
+            }
+        });
+        self.gone.extend(self.blocks.drain(matrix.ncols() / width..));
     }
 }
 
-/// `vectors^T other` for the first `count` of the vectors whose rows are `stride` apart.
-fn products(vectors: &[f64], stride: usize, count: usize, other: &Block) -> Mat<f64> {
+/// `blocks^T other`, block under block.
+fn products(blocks: &[&Block], other: &Block) -> Mat<f64> {
+    let count = blocks.iter().map(|block| block.n_columns).sum();
     let mut total = Mat::zeros(count, other.n_columns);
     if count == 0 || other.n_columns == 0 {
         return total;
     }
-    let pieces: Vec<Mat<f64>> = vectors
-        .par_chunks(ROWS * stride)
-        .zip(other.values.par_chunks(ROWS * other.n_columns))
-        .map(|(a, b)| {
+    let firsts = (0..other.n_rows()).into_par_iter().step_by(ROWS);
+    let pieces: Vec<Mat<f64>> = firsts
+        .map(|first| {
             let mut piece = Mat::zeros(count, other.n_columns);
-            let b = MatRef::from_row_major_slice(b, b.len() / other.n_columns, other.n_columns);
-            let a = MatRef::from_row_major_slice_with_stride(a, b.nrows(), count, stride);
-            matmul(piece.as_mut(), Accum::Replace, a.transpose(), b, 1.0, Par::Seq);
+            let (other, mut place) = (other.rows(first, ROWS), 0);
+            for block in blocks {
+                let part = piece.as_mut().subrows_mut(place, block.n_columns);
+                matmul(part, Accum::Replace, block.rows(first, ROWS).transpose(), other, 1.0, Par::Seq);
+                place += block.n_columns;
+            }
             piece
         })
         .collect();
@@ -257,24 +297,40 @@ fn products(vectors: &[f64], stride: usize, count: usize, other: &Block) -> Mat<
     total
 }
 
-/// Adds `factor vectors matrix` to `sum`, or replaces it; the vectors' rows are `stride` apart.
-fn add_product(
-    sum: &mut Block,
-    vectors: &[f64],
-    stride: usize,
-    matrix: MatRef<'_, f64>,
-    how: Accum,
-    factor: f64,
-) {
+/// Adds `factor blocks matrix` to `sum`, or replaces it.
+fn add_products(sum: &mut Block, blocks: &[&Block], matrix: MatRef<'_, f64>, how: Accum, factor: f64) {
     let n_columns = sum.n_columns;
     if matrix.nrows() == 0 || n_columns == 0 {
         return;
     }
-    sum.values.par_chunks_mut(ROWS * n_columns).zip(vectors.par_chunks(ROWS * stride)).for_each(
-        |(sum, rows)| {
-            let sum = MatMut::from_row_major_slice_mut(sum, sum.len() / n_columns, n_columns);
-            let rows = MatRef::from_row_major_slice_with_stride(rows, sum.nrows(), matrix.nrows(), stride);
-            matmul(sum, how, rows, matrix, factor, Par::Seq);
-        },
-    );
+    sum.values.par_chunks_mut(ROWS * n_columns).enumerate().for_each(|(piece, sum)| {
+        let (mut sum, mut place) = (rows_of_mut(sum, n_columns), 0);
+        for (block, how) in blocks.iter().zip(std::iter::once(how).chain(std::iter::repeat(Accum::Add))) {
+            let part = matrix.subrows(place, block.n_columns);
+            matmul(sum.as_mut(), how, block.rows(piece * ROWS, ROWS), part, factor, Par::Seq);
+            place += block.n_columns;
+        }
+    });
+}
+
+/// A matrix of some rows of a block.
+fn rows_of(values: &[f64], n_columns: usize) -> MatRef<'_, f64> {
+    MatRef::from_row_major_slice(values, values.len() / n_columns, n_columns)
+}
+
+fn rows_of_mut(values: &mut [f64], n_columns: usize) -> MatMut<'_, f64> {
+    let n_rows = values.len() / n_columns;
+    MatMut::from_row_major_slice_mut(values, n_rows, n_columns)
+}
+
+fn side_by_side<'p>(parts: impl Iterator<Item = MatRef<'p, f64>>) -> Mat<f64> {
+    let parts: Vec<MatRef<'_, f64>> = parts.collect();
+    let n_columns = parts.iter().map(MatRef::ncols).sum();
+    let mut both = Mat::zeros(parts.first().map_or(0, MatRef::nrows), n_columns);
+    let mut place = 0;
+    for part in parts {
+        both.as_mut().subcols_mut(place, part.ncols()).copy_from(part);
+        place += part.ncols();
+    }
+    both
 }

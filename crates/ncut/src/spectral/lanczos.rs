@@ -133,7 +133,7 @@ fn search(
             break;
         }
         if n_done == n_wanted {
-            let vectors = steps.basis.combine(steps.n_fixed, ritz.turn.subcols(0, n_kept));
+            let vectors = steps.basis.combine(ritz.turn.subcols(0, n_kept));
             let pairs = Pairs::of(operator, vectors, n_wanted);
             let worst = pairs.residuals.iter().copied().fold(0.0, f64::max);
             if worst <= tolerance {
@@ -145,7 +145,7 @@ fn search(
         if !steps.is_full() && !is_rough {
             continue;
         }
-        let costs = Costs::of(operator, steps.n_fixed, n_wanted, goal);
+        let costs = Costs::of(operator, steps.basis.n_fixed(), n_wanted, goal);
         match filter.better(&ritz, n_wanted, &costs) {
             Some(better) => {
                 steps.begin_anew(ritz.turn.subcols(0, n_kept));
@@ -191,8 +191,6 @@ fn descending_eigen(symmetric: &Mat<f64>) -> Option<(Vec<f64>, Mat<f64>)> {
 
 /// An orthonormal basis that grows by the image of its last block.
 struct Steps {
-    /// Vectors that the others are orthogonal to, the first of the basis.
-    n_fixed: usize,
     room: usize,
     basis: Basis,
     /// The block that comes next, ...
@@ -221,17 +219,17 @@ struct Ritz {
 impl Steps {
     fn new(fixed: &Block, operator: &Operator, room: usize, seed: u64) -> Self {
         let n_rows = operator.n_nodes();
-        let basis = Basis::new(fixed, n_rows, fixed.n_columns + room);
+        let basis = Basis::new(fixed);
         let mut random = Random::new(seed);
         let mut next = Block::random(n_rows, WIDTH, random.next());
         let (image, mut spare) = (Block::zeros(n_rows, WIDTH), Block::zeros(n_rows, WIDTH));
         basis.extend_by(&mut next, random.next(), &mut spare);
         let (coupling, projected) = (Mat::zeros(WIDTH, WIDTH), Mat::zeros(room, room));
-        Self { n_fixed: fixed.n_columns, room, basis, next, coupling, image, spare, projected, random }
+        Self { room, basis, next, coupling, image, spare, projected, random }
     }
 
     fn count(&self) -> usize {
-        self.basis.count - self.n_fixed
+        self.basis.count()
     }
 
     fn is_full(&self) -> bool {
@@ -247,12 +245,12 @@ impl Steps {
         watch: &dyn Watch,
     ) -> ControlFlow<()> {
         filter.apply(operator, &self.next, [&mut self.image, &mut self.spare], progress, watch)?;
-        let first = self.count();
-        self.basis.push(&self.next);
+        let (first, block) = (self.count(), std::mem::replace(&mut self.next, Block::zeros(0, WIDTH)));
+        self.next = self.basis.push(block);
         let shares = self.basis.subtract_from(&mut self.image);
         for column in 0..WIDTH {
             for row in 0..self.count() {
-                let share = shares[(self.n_fixed + row, column)];
+                let share = shares[(row, column)];
                 self.projected[(row, first + column)] = share;
                 self.projected[(first + column, row)] = share;
             }
@@ -276,7 +274,7 @@ impl Steps {
 
     /// Goes on with the best vectors.
     fn restart(&mut self, ritz: &Ritz, n_kept: usize) {
-        self.basis.turn(self.n_fixed, ritz.turn.subcols(0, n_kept));
+        self.basis.turn(ritz.turn.subcols(0, n_kept));
         self.projected.fill(0.0);
         for place in 0..n_kept {
             self.projected[(place, place)] = ritz.grown[place];
@@ -286,8 +284,8 @@ impl Steps {
     /// Begins with a block that has something of all the best vectors.
     fn begin_anew(&mut self, turn: MatRef<'_, f64>) {
         let mixture = Mat::from_fn(turn.ncols(), WIDTH, |_, _| self.random.normal());
-        self.basis.combine_into(self.n_fixed, (turn * mixture).as_ref(), &mut self.next);
-        self.basis.count = self.n_fixed;
+        self.basis.combine_into((turn * mixture).as_ref(), &mut self.next);
+        self.basis.clear();
         self.basis.extend_by(&mut self.next, self.random.next(), &mut self.spare);
         self.projected.fill(0.0);
     }
@@ -299,9 +297,9 @@ impl Steps {
             let mut more = Block::random(n_rows, n_wanted - self.count(), self.random.next());
             let mut spare = more.clone();
             self.basis.extend_by(&mut more, self.random.next(), &mut spare);
-            self.basis.push(&more);
+            self.basis.push(more);
         }
-        self.basis.combine(self.n_fixed, Mat::<f64>::identity(n_wanted, n_wanted).as_ref())
+        self.basis.combine(Mat::<f64>::identity(self.count(), n_wanted).as_ref())
     }
 }
 
