@@ -23,6 +23,9 @@ use super::quotient::Linked;
 /// A round with fewer pairs than one for this many nodes starves: labels propagate instead, or more nodes join the
 /// one they picked.
 const STARVED: usize = 10;
+/// As [`STARVED`], where a round costs much: over so many entries.
+const FAMISHED: usize = 100;
+const COSTLY: usize = 1 << 20;
 /// Labels propagate while there are this many nodes for each cluster that is to be.
 const MANY: usize = 20;
 /// Volume that labels spread over, as a share of the cap.
@@ -142,7 +145,7 @@ impl Merging<'_> {
             return None;
         }
         // Two clusters of sufficient volume merge only while there are too many of them.
-        let mut n_large = n_nodes - n_small;
+        let n_large = n_nodes - n_small;
         let only_small = n_large <= self.target;
         let propagates = self.may_propagate(n_nodes);
         let is_starved = propagates && self.seems_starved(graph, only_small);
@@ -165,71 +168,45 @@ impl Merging<'_> {
         {
             return Some(groups);
         }
-        let mut sets = DisjointSets::new(n_nodes);
-        let mut volumes: Vec<f64> = graph.degrees().to_vec();
-        let mut n_left = n_nodes;
-        let mut is_free = vec![true; n_nodes];
         // Near the end the best go first.
         if n_nodes - pairs.len() < self.target || self.floor > 0.0 {
             pairs.sort_unstable_by(|&a, &b| picks.best_first(a, b));
         }
+        let mut joining = Joining {
+            merging: self,
+            picks: &picks,
+            sets: DisjointSets::new(n_nodes),
+            volumes: graph.degrees().to_vec(),
+            is_free: vec![true; n_nodes],
+            n_nodes,
+            n_left: n_nodes,
+            n_large,
+        };
         for node in pairs {
-            let partner = picks.partners[node as usize];
-            let both_large = !is_small(node) && !is_small(partner);
-            if self.has_arrived(n_left, n_large, both_large) {
-                continue;
-            }
-            self.join(&mut sets, &mut volumes, node, partner, &mut n_large);
-            (is_free[node as usize], is_free[partner as usize]) = (false, false);
-            n_left -= 1;
+            joining.pair(node);
         }
         if self.crowd > 0.0 {
-            for node in (0..n_nodes as NodeId).filter(|&node| is_free[node as usize]) {
-                let Some(partner) = picks.partner(node) else { continue };
-                let (a, b) = (sets.find(node as usize), sets.find(partner as usize));
-                if n_left > self.target && a != b && volumes[a] + volumes[b] <= self.crowd {
-                    self.join(&mut sets, &mut volumes, node, partner, &mut n_large);
-                    n_left -= 1;
-                }
-            }
+            joining.crowds();
         }
-        if n_nodes - n_left < n_nodes / STARVED || n_left == n_nodes {
+        if joining.n_joined() < n_nodes / STARVED || joining.n_joined() == 0 {
             let mut followers: Vec<NodeId> = (0..n_nodes as NodeId)
-                .filter(|&node| is_free[node as usize] && picks.partner(node).is_some())
+                .filter(|&node| joining.is_free[node as usize] && picks.partner(node).is_some())
                 .collect();
             followers.sort_unstable_by(|&a, &b| picks.best_first(a, b));
-            let enough = (n_nodes - n_nodes / STARVED).max(self.target).min(n_nodes - 1);
-            // Where a partner's group is full, those that picked it come together by twos and threes.
-            let mut gathering: Vec<NodeId> = vec![NOBODY; n_nodes];
-            for node in followers {
-                if n_left <= enough {
-                    break;
-                }
-                let partner = picks.partners[node as usize];
-                let waiting = &mut gathering[partner as usize];
-                let group = if *waiting == NOBODY { partner } else { *waiting };
-                let (a, b) = (sets.find(node as usize), sets.find(group as usize));
-                let both = volumes[a] + volumes[b];
-                if (both > self.cap && n_left < n_nodes) || both > self.largest {
-                    *waiting = node;
-                    continue;
-                }
-                let both_large = volumes[a] >= self.floor && volumes[b] >= self.floor;
-                if a == b || self.has_arrived(n_left, n_large, both_large) {
-                    continue;
-                }
-                self.join(&mut sets, &mut volumes, node, group, &mut n_large);
-                n_left -= 1;
+            let is_costly = graph.columns().len() > COSTLY;
+            if is_costly && joining.n_joined() < n_nodes / FAMISHED {
+                joining.one_sided_pairs(&followers);
             }
+            joining.followers(&followers);
         }
-        if n_left == n_nodes && self.largest < f64::INFINITY {
-            return None;
-        }
-        if n_left == n_nodes {
+        if joining.n_joined() == 0 {
+            if self.largest < f64::INFINITY {
+                return None;
+            }
             let (a, b) = self.unlinked_pair(graph, only_small)?;
-            sets.join(a as usize, b as usize);
+            joining.sets.join(a as usize, b as usize);
         }
-        let (of_node, count) = sets.numbered();
+        let (of_node, count) = joining.sets.numbered();
         Some(Groups { of_node, count })
     }
 
@@ -262,24 +239,6 @@ impl Merging<'_> {
         let is_useful =
             |groups: &Groups| groups.count > 2 * self.target && groups.count < n_nodes - n_nodes / STARVED;
         propagation.run(graph, watch).filter(is_useful)
-    }
-
-    /// Whether no pair of this kind is to merge any more.
-    fn has_arrived(&self, n_left: usize, n_large: usize, both_large: bool) -> bool {
-        if both_large {
-            n_left <= self.target || n_large <= self.target
-        } else {
-            n_left <= self.target && self.floor == 0.0
-        }
-    }
-
-    fn join(&self, sets: &mut DisjointSets, volumes: &mut [f64], a: NodeId, b: NodeId, n_large: &mut usize) {
-        let (a, b) = (sets.find(a as usize), sets.find(b as usize));
-        let large_before = usize::from(volumes[a] >= self.floor) + usize::from(volumes[b] >= self.floor);
-        sets.join(a, b);
-        let both = volumes[a] + volumes[b];
-        volumes[a.min(b)] = both;
-        *n_large = *n_large + usize::from(both >= self.floor) - large_before;
     }
 
     /// The best partner of every node.
@@ -379,6 +338,119 @@ impl Merging<'_> {
         let others = nodes.filter(|&node| node != smallest);
         let partner = others.min_by(|&a, &b| cost(a).total_cmp(&cost(b)).then(a.cmp(&b)))?;
         Some((smallest, partner))
+    }
+}
+
+/// The groups of a round on their way.
+struct Joining<'r> {
+    merging: &'r Merging<'r>,
+    picks: &'r Picks,
+    sets: DisjointSets,
+    /// Of the groups, by the node that stands for each.
+    volumes: Vec<f64>,
+    /// Nodes that are in no pair.
+    is_free: Vec<bool>,
+    n_nodes: usize,
+    n_left: usize,
+    n_large: usize,
+}
+
+impl Joining<'_> {
+    fn n_joined(&self) -> usize {
+        self.n_nodes - self.n_left
+    }
+
+    /// Joins a node with the one that it picked.
+    fn pair(&mut self, node: NodeId) {
+        let partner = self.picks.partners[node as usize];
+        let (a, b) = self.groups(node, partner);
+        if self.may_join(a, b) {
+            self.join(a, b);
+            (self.is_free[node as usize], self.is_free[partner as usize]) = (false, false);
+        }
+    }
+
+    /// Nodes without a pair join the group of the one they picked where both are small.
+    fn crowds(&mut self) {
+        for node in (0..self.n_nodes as NodeId).filter(|&node| self.picks.partner(node).is_some()) {
+            if !self.is_free[node as usize] || self.n_left <= self.merging.target {
+                continue;
+            }
+            let (a, b) = self.groups(node, self.picks.partners[node as usize]);
+            if a != b && self.volumes[a] + self.volumes[b] <= self.merging.crowd {
+                self.join(a, b);
+            }
+        }
+    }
+
+    /// Nodes join the one that they picked while that has nobody else, whoever it would have picked.
+    fn one_sided_pairs(&mut self, followers: &[NodeId]) {
+        let enough = self.enough();
+        for &node in followers {
+            let partner = self.picks.partners[node as usize];
+            let are_free = self.is_free[node as usize] && self.is_free[partner as usize];
+            if self.n_left > enough && are_free {
+                self.pair(node);
+            }
+        }
+    }
+
+    /// Nodes without a pair join the group of the one they picked. Where that is full, those that picked it come
+    /// together by twos and threes.
+    fn followers(&mut self, followers: &[NodeId]) {
+        let enough = self.enough();
+        let mut gathering: Vec<NodeId> = vec![NOBODY; self.n_nodes];
+        for &node in followers {
+            if self.n_left <= enough {
+                break;
+            }
+            if !self.is_free[node as usize] {
+                continue;
+            }
+            let partner = self.picks.partners[node as usize];
+            let waiting = &mut gathering[partner as usize];
+            let group = if *waiting == NOBODY { partner } else { *waiting };
+            let (a, b) = self.groups(node, group);
+            let both = self.volumes[a] + self.volumes[b];
+            if (both > self.merging.cap && self.n_left < self.n_nodes) || both > self.merging.largest {
+                *waiting = node;
+                continue;
+            }
+            if self.may_join(a, b) {
+                self.join(a, b);
+            }
+        }
+    }
+
+    /// Whether two groups are still to merge.
+    fn may_join(&self, a: usize, b: usize) -> bool {
+        let Merging { target, floor, .. } = *self.merging;
+        let has_arrived = if self.volumes[a] >= floor && self.volumes[b] >= floor {
+            self.n_left <= target || self.n_large <= target
+        } else {
+            self.n_left <= target && floor == 0.0
+        };
+        a != b && !has_arrived
+    }
+
+    /// Groups that are few enough for a round.
+    fn enough(&self) -> usize {
+        (self.n_nodes - self.n_nodes / STARVED).max(self.merging.target).min(self.n_nodes - 1)
+    }
+
+    fn groups(&mut self, a: NodeId, b: NodeId) -> (usize, usize) {
+        (self.sets.find(a as usize), self.sets.find(b as usize))
+    }
+
+    /// Makes two groups one.
+    fn join(&mut self, a: usize, b: usize) {
+        let is_large = |volume: f64| usize::from(volume >= self.merging.floor);
+        let large_before = is_large(self.volumes[a]) + is_large(self.volumes[b]);
+        let both = self.volumes[a] + self.volumes[b];
+        self.n_large = self.n_large + is_large(both) - large_before;
+        self.sets.join(a, b);
+        self.volumes[a.min(b)] = both;
+        self.n_left -= 1;
     }
 }
 

@@ -20,10 +20,12 @@ const HELD_SHARE: f64 = 0.4;
 /// As [`HELD_SHARE`], where entries of the graph have no weights and take half of what those of levels do; and how many
 /// may be kept in any case.
 const HELD_SHARE_OF_UNIT: f64 = 0.15;
-const HELD_OF_UNIT: f64 = 32e6;
+const HELD_OF_UNIT: f64 = 40e6;
+/// Levels that are kept and the graph that comes next may take so many times what levels may.
+const HELD_WITH_NEXT: f64 = 1.5;
 /// Coarse graphs with more entries than this and this share of those of the graph are not made where there is a way
 /// around them.
-const MOST_MADE: usize = 1 << 25;
+const MOST_MADE: usize = 1 << 23;
 const MOST_MADE_SHARE: f64 = 0.125;
 /// A level that was not kept is made anew for refinement when it has this many times the nodes of the last refined.
 const MADE_ANEW: usize = 4;
@@ -305,7 +307,7 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
         } else {
             current = Some(next);
         }
-        make_room(&mut kept, room);
+        make_room(&mut kept, current.as_ref().map_or(0, cost), room);
     }
 }
 
@@ -345,12 +347,14 @@ fn cost(graph: &Graph<'_>) -> usize {
     graph.columns().len() + 3 * graph.n_nodes()
 }
 
-/// Drops the graphs of the first levels, those with the most entries, until the others fit in; the last stays.
-fn make_room(levels: &mut [Level], room: usize) {
+/// Drops the graphs of the first levels, those with the most entries, until the others fit in. The last stays, unless
+/// the one that comes after it has `n_next` entries and both are too many.
+fn make_room(levels: &mut [Level], n_next: usize, room: usize) {
     let mut n_entries = 0;
     for (place, level) in levels.iter_mut().rev().enumerate() {
         n_entries += level.graph.as_ref().map_or(0, cost);
-        if n_entries > room && place > 0 {
+        let is_too_much = n_entries > room && place > 0;
+        if is_too_much || (n_entries + n_next) as f64 > HELD_WITH_NEXT * room as f64 {
             level.graph = None;
         }
     }
