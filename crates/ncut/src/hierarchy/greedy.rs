@@ -31,6 +31,9 @@ const MANY: usize = 20;
 /// Volume that labels spread over, as a share of the cap.
 const PROPAGATED_SHARE: f64 = 0.2;
 const PROPAGATION_SWEEPS: usize = 8;
+/// As [`PROPAGATION_SWEEPS`] over so many links: later sweeps move few, and visit many.
+const COSTLY_SWEEPS: usize = 5;
+const COSTLY_LINKS: usize = 1 << 23;
 /// Graphs with fewer nodes are asked as a whole whether their pairs starve, others by so many nodes.
 const LEAST_SAMPLED: usize = 1 << 17;
 const SAMPLED: usize = 1 << 12;
@@ -229,9 +232,10 @@ impl Merging<'_> {
 
     /// Groups by labels that propagate; `None` when they are too many or too few, or the observer said stop.
     pub(crate) fn propagated(&self, graph: &impl Linked, watch: &dyn Watch) -> Option<Groups> {
+        let is_costly = graph.n_links() > COSTLY_LINKS;
         let propagation = Propagation {
             largest: PROPAGATED_SHARE * self.cap,
-            max_sweeps: PROPAGATION_SWEEPS,
+            max_sweeps: if is_costly { COSTLY_SWEEPS } else { PROPAGATION_SWEEPS },
             within: self.within,
             seed: self.seed,
         };
