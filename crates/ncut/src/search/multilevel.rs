@@ -348,14 +348,37 @@ fn cost(graph: &Graph<'_>) -> usize {
 }
 
 /// Drops the graphs of the first levels, those with the most entries, until the others fit in. The last stays, unless
-/// the one that comes after it has `n_next` entries and both are too many.
+/// one with `n_next` entries has been made of it since and both are too many.
 fn make_room(levels: &mut [Level], n_next: usize, room: usize) {
     let mut n_entries = 0;
     for (place, level) in levels.iter_mut().rev().enumerate() {
         n_entries += level.graph.as_ref().map_or(0, cost);
+        let is_last = place == 0 && n_next == 0;
         let is_too_much = n_entries > room && place > 0;
-        if is_too_much || (n_entries + n_next) as f64 > HELD_WITH_NEXT * room as f64 {
+        if !is_last && (is_too_much || (n_entries + n_next) as f64 > HELD_WITH_NEXT * room as f64) {
             level.graph = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_level_that_the_next_is_made_of_stays_whatever_the_room() -> Result<()> {
+        let path = || Graph::from_edges(4, [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)]);
+        let kept = |n_next, room| -> Result<Vec<bool>> {
+            let mut levels = vec![Level::new(path()?, vec![0; 8]), Level::new(path()?, vec![0; 4])];
+            make_room(&mut levels, n_next, room);
+            Ok(levels.iter().map(|level| level.graph.is_some()).collect())
+        };
+        let cost = cost(&path()?);
+        assert_eq!(kept(0, 2 * cost)?, [true, true]);
+        assert_eq!(kept(0, cost)?, [false, true]);
+        assert_eq!(kept(0, 0)?, [false, true]);
+        assert_eq!(kept(1, 2 * cost)?, [true, true]);
+        assert_eq!(kept(1, 0)?, [false, false]);
+        Ok(())
     }
 }
