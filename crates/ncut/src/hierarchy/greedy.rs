@@ -508,3 +508,33 @@ fn pair_hash(seed: u64, a: NodeId, b: NodeId) -> u64 {
     let pair = u64::from(a.min(b)) << 32 | u64::from(a.max(b));
     crate::random::mixed(pair ^ crate::random::mixed(seed))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_joins_the_one_it_picked_while_that_is_free_and_beyond_the_cap() {
+        // 1 and 2 picked each other, 0 picked 1, 3 picked 0, and 4 picked 1.
+        let mut partners = vec![NOBODY; 50];
+        partners[..5].copy_from_slice(&[1, 2, 1, 0, 1]);
+        let picks = Picks { partners, gains: vec![0.0; 50], seed: 0 };
+        let merging = Merging { cap: 1.5, ..Merging::down_to(2) };
+        let mut joining = Joining {
+            merging: &merging,
+            picks: &picks,
+            sets: DisjointSets::new(50),
+            volumes: vec![1.0; 50],
+            is_free: vec![true; 50],
+            n_nodes: 50,
+            n_left: 50,
+            n_large: 50,
+        };
+        joining.pair(1);
+        joining.one_sided_pairs(&[0, 3, 4]);
+        let (group, count) = joining.sets.numbered();
+        assert_eq!(count, 48);
+        assert!(group[1] == group[2] && group[0] == group[3] && group[0] != group[1]);
+        assert!(group[4] != group[1]);
+    }
+}

@@ -200,12 +200,11 @@ impl Basis {
         self.blocks.iter().map(|block| block.n_columns).sum()
     }
 
-    /// Takes in a block, which is orthonormal and orthogonal to those that are there; returns one of the same size
-    /// with whatever numbers.
-    pub(super) fn push(&mut self, block: Block) -> Block {
+    /// Takes in a block, which is orthonormal and orthogonal to those that are there; leaves one of the same size with
+    /// whatever numbers.
+    pub(super) fn push(&mut self, block: &mut Block) {
         let other = self.gone.pop().unwrap_or_else(|| Block::zeros(block.n_rows(), block.n_columns));
-        self.blocks.push(block);
-        other
+        self.blocks.push(std::mem::replace(block, other));
     }
 
     /// Lets all blocks go.

@@ -245,8 +245,8 @@ impl Steps {
         watch: &dyn Watch,
     ) -> ControlFlow<()> {
         filter.apply(operator, &self.next, [&mut self.image, &mut self.spare], progress, watch)?;
-        let (first, block) = (self.count(), std::mem::replace(&mut self.next, Block::zeros(0, WIDTH)));
-        self.next = self.basis.push(block);
+        let first = self.count();
+        self.basis.push(&mut self.next);
         let shares = self.basis.subtract_from(&mut self.image);
         for column in 0..WIDTH {
             for row in 0..self.count() {
@@ -297,7 +297,7 @@ impl Steps {
             let mut more = Block::random(n_rows, n_wanted - self.count(), self.random.next());
             let mut spare = more.clone();
             self.basis.extend_by(&mut more, self.random.next(), &mut spare);
-            self.basis.push(more);
+            self.basis.push(&mut more);
         }
         self.basis.combine(Mat::<f64>::identity(self.count(), n_wanted).as_ref())
     }
