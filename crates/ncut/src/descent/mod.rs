@@ -63,6 +63,7 @@ pub struct Descent {
 /// Sweeps over the nodes in order, giving each its best cluster, until `rule` is met. The objective never
 /// falls, and a cluster never becomes empty.
 pub fn descend(partition: &mut Partition<'_>, rule: &StoppingRule, observe: Observer<'_>) -> Descent {
+    partition.keep_bonds();
     let mut links = Links::new(partition.n_clusters());
     let mut progress = Progress::new(Stage::Descent, partition.graph().n_nodes() as u64);
     progress.objective = Some(partition.objective());

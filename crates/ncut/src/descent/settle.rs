@@ -65,6 +65,9 @@ pub(crate) fn settle_awake(
     let mut progress = Progress::new(Stage::Descent, n_nodes as u64);
     progress.objective = Some(partition.objective());
     let mut is_full = awake.iter().all(|&awake| awake);
+    if is_full {
+        partition.keep_bonds();
+    }
     let blocks = Blocks::of(partition.graph().n_nodes(), partition.graph().columns().len());
     let stop_reason = loop {
         if progress.sweeps >= rule.max_sweeps {

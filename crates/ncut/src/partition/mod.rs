@@ -1,12 +1,20 @@
 //! Labels and the sums that N-Cut is made of, kept exact while nodes move.
 
+mod bonds;
+mod links;
+mod sum;
+
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, NodeId, Weights};
+use crate::graph::{Graph, NodeId};
+use bonds::Bonds;
+
+pub use links::Links;
+pub(crate) use sum::Sum;
 
 /// Number of a cluster inside a partition, from 0.
 pub type ClusterId = u32;
@@ -36,6 +44,8 @@ pub struct Partition<'g> {
     lowest_volume: f64,
     /// Moves until the lowest are looked for again.
     n_until_lowest: usize,
+    /// `None` where they do not pay off.
+    bonds: Option<Bonds>,
 }
 
 /// What is known of a cluster, side by side: a visit looks at a few of many.
@@ -104,97 +114,6 @@ impl Move {
     }
 }
 
-/// The weight between one node and every cluster: work space of [`Partition::best_move`].
-#[derive(Clone, Debug)]
-pub struct Links {
-    weights: Vec<f64>,
-    /// The clusters with a weight, in the order met.
-    adjacent: Vec<ClusterId>,
-    /// Clusters and weights of the neighbours in other clusters than the node; where all weights are 1, they are not noted.
-    outside: Vec<ClusterId>,
-    outside_weights: Vec<f64>,
-    n_outside: usize,
-    is_unit: bool,
-    /// The weights of the neighbours in its own.
-    inside_weights: Vec<f64>,
-}
-
-impl Links {
-    /// Work space for partitions into `n_clusters`.
-    pub fn new(n_clusters: usize) -> Self {
-        Self {
-            weights: vec![0.0; n_clusters],
-            adjacent: Vec::new(),
-            outside: Vec::new(),
-            outside_weights: Vec::new(),
-            n_outside: 0,
-            is_unit: true,
-            inside_weights: Vec::new(),
-        }
-    }
-
-    /// Meets the neighbours of a node; tells the weight to its own cluster. The weights to the others have to be
-    /// [summed](Self::sum_outside) before they are looked at.
-    ///
-    /// Who is outside is as good as random, and wrong guesses would take most of the time: everybody is noted on both
-    /// lists, without a branch, and stays on one.
-    #[inline]
-    fn meet(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) -> f64 {
-        let row = &graph.columns()[graph.entries(node)];
-        if self.outside.len() <= row.len() {
-            self.outside.resize(2 * row.len() + 1, 0);
-            self.outside_weights.resize(2 * row.len() + 1, 0.0);
-            self.inside_weights.resize(2 * row.len() + 1, 0.0);
-        }
-        let own = labels[node as usize];
-        let outside = &mut self.outside[..=row.len()];
-        let mut n_outside = 0;
-        self.is_unit = matches!(graph.weights(), Weights::Unit);
-        if self.is_unit {
-            for &neighbor in row {
-                let cluster = labels[neighbor as usize];
-                outside[n_outside] = cluster;
-                n_outside += usize::from(cluster != own);
-            }
-            self.n_outside = n_outside;
-            return (row.len() - n_outside) as f64 - graph.self_loop(node);
-        }
-        let (outside_weights, inside_weights) =
-            (&mut self.outside_weights[..=row.len()], &mut self.inside_weights[..=row.len()]);
-        let mut n_inside = 0;
-        graph.for_each_neighbor(node, |neighbor, weight| {
-            let cluster = labels[neighbor as usize];
-            outside[n_outside] = cluster;
-            outside_weights[n_outside] = weight;
-            inside_weights[n_inside] = weight;
-            n_outside += usize::from(cluster != own);
-            n_inside += usize::from(cluster == own);
-        });
-        self.n_outside = n_outside;
-        inside_weights[..n_inside].iter().sum()
-    }
-
-    #[inline]
-    fn sum_outside(&mut self) {
-        for cluster in self.adjacent.drain(..) {
-            self.weights[cluster as usize] = 0.0;
-        }
-        let outside = &self.outside[..self.n_outside];
-        let mut add = |cluster: ClusterId, weight: f64| {
-            let link = &mut self.weights[cluster as usize];
-            if *link == 0.0 {
-                self.adjacent.push(cluster);
-            }
-            *link += weight;
-        };
-        if self.is_unit {
-            outside.iter().for_each(|&cluster| add(cluster, 1.0));
-        } else {
-            outside.iter().zip(&self.outside_weights).for_each(|(&cluster, &weight)| add(cluster, weight));
-        }
-    }
-}
-
 impl<'g> Partition<'g> {
     /// The partition of `graph` by `labels`, each below `n_clusters`.
     ///
@@ -231,6 +150,7 @@ impl<'g> Partition<'g> {
             lowest_density: 0.0,
             lowest_volume: 0.0,
             n_until_lowest: 0,
+            bonds: None,
         };
         partition.refresh();
         Ok(partition)
@@ -240,6 +160,14 @@ impl<'g> Partition<'g> {
     #[must_use]
     pub fn with_floor(self, floor: f64) -> Self {
         Self { floor, ..self }
+    }
+
+    /// From now on keeps the weight between every node and every cluster, where visits to all nodes take less then; they
+    /// find the same moves.
+    pub(crate) fn keep_bonds(&mut self) {
+        if self.bonds.is_none() {
+            self.bonds = Bonds::of(self.graph, &self.labels, self.n_clusters());
+        }
     }
 
     /// The graph.
@@ -321,7 +249,7 @@ impl<'g> Partition<'g> {
     /// # Panics
     /// When `links` was made for fewer clusters.
     pub fn best_move(&self, node: NodeId, links: &mut Links) -> Option<Move> {
-        if !self.may_leave(node) {
+        if !self.may_leave(node) || self.is_bound(node) {
             return None;
         }
         let from = self.labels[node as usize];
@@ -353,6 +281,28 @@ impl<'g> Partition<'g> {
         let (score, to) = best;
         let link_to = links.weights[to as usize];
         (to != from).then_some(Move { node, from, to, gain: score - stay, link_from, link_to })
+    }
+
+    /// Whether the bonds of a node tell that no move gains anything; otherwise, its neighbours have to be met.
+    ///
+    /// The score of staying grows with the weight to the node's own cluster, and that of another with the weight to it,
+    /// in floating point too: every operation in them is monotone. So a node stays that would do so with the least its
+    /// bond to its own cluster can be, and the most all others can be.
+    #[inline]
+    fn is_bound(&self, node: NodeId) -> bool {
+        let Some(bonds) = &self.bonds else { return false };
+        let from = self.labels[node as usize];
+        if self.is_nearly_all(node, from) {
+            return false;
+        }
+        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
+        let (links, rounded) = bonds.of_node(node, degree);
+        let stay = self.staying(node, from, links[from as usize] - rounded);
+        links.iter().zip(&self.clusters).zip(0..).all(|((&link, of), cluster)| {
+            let link = link + rounded;
+            let is_hopeless = stay >= ROUNDING && 2.0 * link + own <= degree * of.density;
+            is_hopeless || cluster == from || self.joining(node, cluster, link) <= stay
+        })
     }
 
     /// The move of `node` that raises the objective most, or lowers it least, to a cluster it is linked to.
@@ -455,6 +405,9 @@ impl<'g> Partition<'g> {
         target.set(target.association + (2.0 * link_to + own), target.volume + degree);
         target.size += 1;
         self.labels[node as usize] = to;
+        if let Some(bonds) = &mut self.bonds {
+            bonds.follow(node, (from, to), self.graph, &self.labels);
+        }
         if has_lost_digits {
             self.refresh();
         } else if self.n_until_lowest == 0 {
@@ -527,6 +480,7 @@ impl<'g> Partition<'g> {
         for &node in nodes {
             self.labels[node as usize] = labels[node as usize];
         }
+        self.bonds = None;
         for &node in nodes {
             let label = self.labels[node as usize];
             let mut inside = self.graph.self_loop(node);
@@ -555,12 +509,18 @@ impl<'g> Partition<'g> {
     #[inline]
     fn staying(&self, node: NodeId, cluster: ClusterId, link: f64) -> f64 {
         let of = &self.clusters[cluster as usize];
-        let rest = of.volume - self.graph.degree(node);
-        if rest < LOST_DIGITS * of.volume {
+        if self.is_nearly_all(node, cluster) {
             return of.density - self.density_without(node, cluster);
         }
         let without = of.association - (2.0 * link + self.graph.self_loop(node));
-        of.density - density(without, rest)
+        of.density - density(without, of.volume - self.graph.degree(node))
+    }
+
+    /// Whether hardly anything is left of a cluster without a node in it.
+    #[inline]
+    fn is_nearly_all(&self, node: NodeId, cluster: ClusterId) -> bool {
+        let volume = self.clusters[cluster as usize].volume;
+        volume - self.graph.degree(node) < LOST_DIGITS * volume
     }
 
     /// Density of a cluster without a node that is nearly all of it, where subtracting would leave no digits.
@@ -626,30 +586,5 @@ impl PartialOrd for Candidate {
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> Ordering {
         self.gain.total_cmp(&other.gain).then(other.node.cmp(&self.node))
-    }
-}
-
-/// A sum that carries its own rounding error along (Neumaier), so that millions of terms add up to the
-/// last digit.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Sum {
-    total: f64,
-    lost: f64,
-}
-
-impl Sum {
-    #[inline]
-    pub(crate) fn add(&mut self, term: f64) {
-        let total = self.total + term;
-        self.lost += if self.total.abs() >= term.abs() {
-            (self.total - total) + term
-        } else {
-            (term - total) + self.total
-        };
-        self.total = total;
-    }
-
-    pub(crate) fn total(&self) -> f64 {
-        self.total + self.lost
     }
 }
