@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::csr::{Csr, Mirror, check_weight, zeros};
+use super::row_order::SHORT_ROW;
 use super::symmetry::Symmetry;
 use super::{Array, Graph, NodeId, Seal, Weights};
 use crate::error::{Error, Result};
@@ -175,7 +176,13 @@ impl<'a> Graph<'a> {
         }
         let loop_at = |node: usize| {
             let row = offsets[node] as usize..offsets[node + 1] as usize;
-            let place = columns[row.clone()].binary_search(&(node as NodeId)).ok()?;
+            let node_columns = &columns[row.clone()];
+            // Most rows are short, and have none: counting takes no branch that a processor could guess wrong.
+            let is_own = |&&column: &&NodeId| column == node as NodeId;
+            if node_columns.len() <= SHORT_ROW && node_columns.iter().filter(is_own).count() == 0 {
+                return None;
+            }
+            let place = node_columns.binary_search(&(node as NodeId)).ok()?;
             Some((node, weights.at(row.start + place)))
         };
         let nodes = (0..n_nodes).into_par_iter().with_min_len(MIN_ROWS);

@@ -3,7 +3,7 @@
 //! Edges come in portions. Each is parted by blocks of rows when it comes, so that in the end every block is gathered,
 //! sorted and merged by itself, in cache; or, where memory is limited, from files (`spill.rs`). Everything is stable: what is parallel in the file is added up in its order.
 
-use std::ops::Range;
+use std::ops::{AddAssign, Range};
 
 use rayon::prelude::*;
 
@@ -15,6 +15,9 @@ use crate::error::{Error, Result};
 
 /// Rows of a block: its entries stay in cache while they are sorted.
 pub(super) const BLOCK_ROWS: usize = 1 << 10;
+
+/// An edge that was given less often than this has a weight that 32 bits hold.
+const MOST_NARROW: usize = 1 << 24;
 
 /// A portion of the edges.
 #[derive(Debug, Default)]
@@ -160,7 +163,7 @@ fn sorted(runs: Vec<Run>, first_block: usize, n_rows: usize) -> Result<Csr<'stat
     let sort = |block| arch.dispatch(SortBlock { block, runs: &runs });
     let blocks = blocks(first_block, &mut offsets, &mut columns, &mut weights, &sizes);
     let merged: Vec<Merged> = blocks.into_par_iter().map(sort).collect();
-    drop(runs);
+    runs.into_par_iter().for_each(drop);
     let mut starts = Vec::with_capacity(n_blocks + 1);
     starts.push(0);
     starts.extend(merged.iter().scan(0, |end, block| {
@@ -169,15 +172,19 @@ fn sorted(runs: Vec<Run>, first_block: usize, n_rows: usize) -> Result<Csr<'stat
     }));
     let row_ends = offsets[1..].par_chunks_mut(BLOCK_ROWS).zip(&starts);
     row_ends.for_each(|(ends, &start)| ends.iter_mut().for_each(|end| *end += start as u64));
-    if merged.iter().any(|block| !block.surplus.is_empty()) {
-        weights = zeros(starts[n_blocks], n_rows, n_entries)?;
-    }
     let weigh = || match is_weighted {
-        true => close_gaps(&mut weights, &sizes, &starts),
-        false => count_edges(&mut weights, &merged),
+        true => {
+            close_gaps(&mut weights, &sizes, &starts);
+            Ok(Weights::F64(weights.into()))
+        }
+        false if merged.iter().all(|block| block.surplus.is_empty()) => Ok(Weights::Unit),
+        false if merged.iter().all(|block| block.surplus.len() < MOST_NARROW) => {
+            Ok(how_often(zeros::<f32>(starts[n_blocks], n_rows, n_entries)?, &merged).into())
+        }
+        false => Ok(how_often(zeros::<f64>(starts[n_blocks], n_rows, n_entries)?, &merged).into()),
     };
-    rayon::join(|| close_gaps(&mut columns, &sizes, &starts), weigh);
-    let weights = if weights.is_empty() { Weights::Unit } else { Weights::F64(weights.into()) };
+    let ((), weights) = rayon::join(|| close_gaps(&mut columns, &sizes, &starts), weigh);
+    let weights = weights?;
     Ok(Csr { offsets: offsets.into(), columns: columns.into(), weights })
 }
 
@@ -549,17 +556,17 @@ struct Merged {
     surplus: Vec<u32>,
 }
 
-/// Weighs edges by how often they were given, unless that is once for all of them and there are no weights.
-fn count_edges(mut weights: &mut [f64], merged: &[Merged]) {
-    let blocks = merged.iter().map_while(|block| {
-        let weights = weights.split_off_mut(..block.n_entries)?;
-        Some((weights, &block.surplus))
+/// How often each edge was given, in place of zeros.
+fn how_often<T: AddAssign + From<u8> + Copy + Send + Sync>(mut counts: Vec<T>, merged: &[Merged]) -> Vec<T> {
+    let one = T::from(1);
+    let mut rest = &mut counts[..];
+    let blocks = merged.iter().map_while(|block| Some((rest.split_off_mut(..block.n_entries)?, block)));
+    let blocks: Vec<(&mut [T], &Merged)> = blocks.collect();
+    blocks.into_par_iter().for_each(|(counts, block)| {
+        counts.fill(one);
+        block.surplus.iter().for_each(|&entry| counts[entry as usize] += one);
     });
-    let blocks: Vec<(&mut [f64], &Vec<u32>)> = blocks.collect();
-    blocks.into_par_iter().for_each(|(weights, surplus)| {
-        weights.fill(1.0);
-        surplus.iter().for_each(|&entry| weights[entry as usize] += 1.0);
-    });
+    counts
 }
 
 /// Brings together the blocks of the given sizes, of which only what stands at the front is kept.

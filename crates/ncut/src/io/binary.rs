@@ -359,16 +359,27 @@ pub(super) fn write_sorted(
     }
     let finish = || -> io::Result<()> {
         writer.end(Part::Columns)?;
-        let width = if rows.weights.is_some() { Width::F64 } else { Width::None };
+        let width = match &rows.weights {
+            None => Width::None,
+            Some(_) if rows.are_narrow => Width::F32,
+            Some(_) => Width::F64,
+        };
         if let Some(weights) = rows.weights.take() {
             let mut weights = weights.into_inner().map_err(io::IntoInnerError::into_error)?;
             weights.rewind()?;
-            let mut piece = vec![0; BUFFER];
-            loop {
-                match weights.read(&mut piece)? {
-                    0 => break,
-                    n_bytes => writer.add(&piece[..n_bytes])?,
+            let (mut piece, mut narrow) = (vec![0f64; BUFFER / 8], Vec::new());
+            let mut n_left = rows.offsets.last().map_or(0, |&n_entries| n_entries as usize);
+            while n_left > 0 {
+                let piece = &mut piece[..n_left.min(BUFFER / 8)];
+                weights.read_exact(bytemuck::cast_slice_mut(piece))?;
+                if width == Width::F32 {
+                    narrow.clear();
+                    narrow.extend(piece.iter().map(|&weight| weight as f32));
+                    writer.add(&narrow)?;
+                } else {
+                    writer.add(piece)?;
                 }
+                n_left -= piece.len();
             }
         }
         writer.end(Part::Weights)?;
@@ -385,11 +396,14 @@ struct WrittenRows {
     self_loops: Vec<f64>,
     /// A temporary file, from the first weight that is not 1 on: where weights begin is known when all columns are.
     weights: Option<BufWriter<File>>,
+    /// Whether 32 bits hold all of them.
+    are_narrow: bool,
 }
 
 impl Default for WrittenRows {
     fn default() -> Self {
-        Self { offsets: vec![0], degrees: Vec::new(), self_loops: Vec::new(), weights: None }
+        let (degrees, self_loops) = (Vec::new(), Vec::new());
+        Self { offsets: vec![0], degrees, self_loops, weights: None, are_narrow: true }
     }
 }
 
@@ -401,10 +415,14 @@ impl WrittenRows {
             (0..n_before).try_for_each(|_| file.write_all(&1f64.to_le_bytes()))?;
             self.weights = Some(file);
         }
+        self.are_narrow &= !matches!(group.weights, Weights::F64(_));
         if let Some(file) = &mut self.weights {
             match &group.weights {
                 Weights::F64(weights) => file.write_all(bytemuck::cast_slice(weights))?,
-                _ => group.columns.iter().try_for_each(|_| file.write_all(&1f64.to_le_bytes()))?,
+                weights => {
+                    let mut weights = (0..group.columns.len()).map(|entry| weights.at(entry));
+                    weights.try_for_each(|weight| file.write_all(&weight.to_le_bytes()))?;
+                }
             }
         }
         for bounds in group.offsets.windows(2) {
@@ -481,9 +499,9 @@ impl<F: Write + Seek> Writer<F> {
         self.end(Part::Degrees)?;
         self.add(self_loops)?;
         self.end(Part::Loops)?;
-        self.add(names.map_or(&[], Names::ends))?;
+        let name_bytes = names.map_or(Ok(0), |names| names.write_ends(|ends| self.add(ends)))?;
         self.end(Part::NameEnds)?;
-        self.add(names.map_or(&[], Names::text))?;
+        names.map_or(Ok(()), |names| names.write_text(|text| self.add(text)))?;
         self.end(Part::NameText)?;
         let n_loops = self_loops.iter().filter(|&&weight| weight > 0.0).count() as u64;
         let header = Header {
@@ -495,7 +513,7 @@ impl<F: Write + Seek> Writer<F> {
             n_loops,
             n_isolated: degrees.iter().filter(|&&degree| degree == 0.0).count() as u64,
             volume: degrees.iter().fold(0.0, |sum, degree| sum + degree),
-            name_bytes: names.map_or(0, |names| names.text().len() as u64),
+            name_bytes,
             checksums: self.checksums,
         };
         self.file.seek(SeekFrom::Start(0))?;

@@ -6,14 +6,11 @@ use std::hash::BuildHasher;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
 use super::fields::{COMMENTS, Cut, Fields, NETWORKX_HINT, parse_weight};
-use super::names::{Numbering, UNSEEN, whole_number};
+use super::names::{IS_WORD, Numbering, UNSEEN, whole_number};
 use super::numbers::{decimal, digits};
 use super::text::{as_text, without_end};
 use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Edges, NodeId, Run};
-
-/// Marks an id that is no whole number: the other bits are its place among the words.
-const IS_WORD: u64 = 1 << 63;
 
 /// Edges whose ids are looked up together: the processor then waits for many places of a large table at once.
 const PENDING: usize = 256;
@@ -78,25 +75,15 @@ impl EdgeChunk {
     /// # Errors
     /// The chunk's problem, or when there are more ids than node numbers.
     pub(super) fn number(mut self, numbering: &mut Numbering, lines_before: u64) -> Result<(Run, Edges)> {
-        let mut nodes = Vec::with_capacity(PENDING);
-        for unseen in self.unseen.chunks(PENDING) {
-            // Earlier chunks may have had them.
-            let known = |unseen: &Unseen| match unseen.id & IS_WORD {
-                0 => numbering.known_integer(unseen.id),
-                _ => UNSEEN,
+        for &Unseen { edge, end, id } in &self.unseen {
+            let node = match id & IS_WORD {
+                0 => numbering.integer(id)?,
+                _ => numbering.word(self.words.get((id & !IS_WORD) as usize))?,
             };
-            nodes.clear();
-            nodes.extend(unseen.iter().map(known));
-            for (&Unseen { edge, end, id }, &node) in unseen.iter().zip(&nodes) {
-                let node = match id & IS_WORD {
-                    _ if node != UNSEEN => node,
-                    0 => numbering.integer(id)?,
-                    _ => numbering.word(self.words.get((id & !IS_WORD) as usize))?,
-                };
-                match end {
-                    End::From => self.late.ends[edge].0 = node,
-                    End::To => self.late.ends[edge].1 = node,
-                }
+            let ends = &mut self.late.ends[edge];
+            match end {
+                End::From => ends.0 = node,
+                End::To => ends.1 = node,
             }
         }
         match self.problem {

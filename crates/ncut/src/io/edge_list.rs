@@ -118,13 +118,13 @@ pub(super) fn write(
         Separator::Tab => '\t',
     };
     let id = |node: u32| match names {
-        Some(names) => quoted(names.get(node), between),
+        Some(names) => quoted(&names.get(node), between),
         None => node.to_string(),
     };
     let weighted = graph.n_isolated() > 0 || !matches!(graph.weights(), crate::Weights::Unit);
     // Nodes may be called what columns are called; a header of our own keeps their edge one.
     if let (Some(names), Some((from, to, _))) = (names, graph.edges().next())
-        && names_columns(names.get(from), names.get(to))
+        && names_columns(&names.get(from), &names.get(to))
     {
         writeln!(
             writer,

@@ -154,7 +154,7 @@ pub fn write_labels_text(
 ) -> io::Result<()> {
     for (node, label) in labels.iter().enumerate() {
         if let Some(names) = names {
-            write!(writer, "{}{separator}", quoted(names.get(node as u32), separator))?;
+            write!(writer, "{}{separator}", quoted(&names.get(node as u32), separator))?;
         }
         writeln!(writer, "{label}")?;
     }

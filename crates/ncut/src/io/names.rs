@@ -1,6 +1,9 @@
 //! The nodes' own ids, numbered by first appearance.
 
+use std::borrow::Cow;
 use std::hash::BuildHasher;
+use std::io;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
@@ -13,18 +16,68 @@ const NO_TEXT: &str = "\u{fffd}";
 
 /// The ids of all nodes: `get` tells a node's id, `find` the node of an id.
 ///
-/// All ids stand in one string, so a million of them take little more than their letters.
+/// Whole numbers are kept as such and all others in one string, so a million ids take eight megabytes and their letters.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
-    text: Array<'static, u8>,
-    /// Where each id ends in `text`.
-    ends: Array<'static, u64>,
+    ids: Ids,
     /// The nodes by their ids, made when the first is looked for.
     numbers: OnceLock<HashTable<NodeId>>,
     hasher: DefaultHashBuilder,
     /// What is yet to be compared, for the names of a mapped file.
     checksums: Option<NameChecksums>,
 }
+
+#[derive(Clone, Debug)]
+enum Ids {
+    Written(Written),
+    Numbered(Numbered),
+}
+
+impl Default for Ids {
+    fn default() -> Self {
+        Self::Numbered(Numbered::default())
+    }
+}
+
+/// Ids that stand in one text, one after the other.
+#[derive(Clone, Debug)]
+struct Written {
+    text: Array<'static, u8>,
+    /// Where each id ends in `text`.
+    ends: Array<'static, u64>,
+}
+
+/// Ids that are whole numbers, most of them.
+#[derive(Clone, Debug, Default)]
+struct Numbered {
+    /// Whole numbers as they are; of other ids [`IS_WORD`] and their place among the words.
+    ids: Vec<u64>,
+    word_text: Vec<u8>,
+    /// Where each word ends in `word_text`.
+    word_ends: Vec<u64>,
+}
+
+/// Marks an id that is no whole number: the other bits are its place among the words.
+pub(super) const IS_WORD: u64 = 1 << 63;
+
+impl Numbered {
+    /// The letters of a node's id; those of a number are put into `digits`.
+    #[inline]
+    fn letters<'t>(&'t self, node: NodeId, digits: &'t mut Digits) -> &'t [u8] {
+        match self.ids[node as usize] {
+            number if number & IS_WORD == 0 => digits_of(number, digits),
+            _ => self.word(node),
+        }
+    }
+
+    /// The letters of a node's id that is no whole number.
+    fn word(&self, node: NodeId) -> &[u8] {
+        name(&self.word_text, &self.word_ends, (self.ids[node as usize] & !IS_WORD) as usize)
+    }
+}
+
+/// Ids whose letters are written out at a time.
+const IDS_PER_PIECE: usize = 1 << 14;
 
 /// CRC-32 of the arrays of names.
 #[derive(Clone, Copy, Debug)]
@@ -34,32 +87,29 @@ pub(super) struct NameChecksums {
 }
 
 impl Names {
-    /// Ids that stand in `text` one after the other.
-    pub(super) fn new(text: impl Into<Array<'static, u8>>, ends: impl Into<Array<'static, u64>>) -> Self {
-        Self { text: text.into(), ends: ends.into(), ..Self::default() }
-    }
-
     /// Ids of a mapped file, which [`verify`](Self::verify) compares with their checksums.
     pub(super) fn sealed(
         text: Array<'static, u8>,
         ends: Array<'static, u64>,
         checksums: Option<NameChecksums>,
     ) -> Self {
-        Self { checksums, ..Self::new(text, ends) }
+        Self { ids: Ids::Written(Written { text, ends }), checksums, ..Self::default() }
     }
 
     /// Makes sure that the ids are what was written.
     pub(super) fn verify(&self) -> Result<()> {
-        let Some(checksums) = self.checksums else { return Ok(()) };
-        if crc32fast::hash(&self.text) != checksums.text {
+        let (Some(checksums), Ids::Written(Written { text, ends })) = (self.checksums, &self.ids) else {
+            return Ok(());
+        };
+        if crc32fast::hash(text) != checksums.text {
             return Err(Error::damaged("the checksum of its names is wrong"));
         }
-        if crc32fast::hash(bytemuck::cast_slice(&self.ends)) != checksums.ends {
+        if crc32fast::hash(bytemuck::cast_slice(ends)) != checksums.ends {
             return Err(Error::damaged("the checksum of the ends of its names is wrong"));
         }
-        let text = str::from_utf8(&self.text).map_err(|_| Error::damaged("its names are not UTF-8 text"))?;
+        let text = str::from_utf8(text).map_err(|_| Error::damaged("its names are not UTF-8 text"))?;
         let mut start = 0;
-        for &end in self.ends.iter() {
+        for &end in ends.iter() {
             if end < start || !text.is_char_boundary(end as usize) {
                 return Err(Error::damaged("the ends of its names are not in order"));
             }
@@ -70,46 +120,91 @@ impl Names {
 
     /// Number of ids.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        match &self.ids {
+            Ids::Written(written) => written.ends.len(),
+            Ids::Numbered(numbered) => numbered.ids.len(),
+        }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.len() == 0
     }
 
     /// The id of a node. (An id that a damaged file does not hold as text is `�`.)
     ///
     /// # Panics
     /// When there is no such node.
-    pub fn get(&self, node: NodeId) -> &str {
-        str::from_utf8(name(&self.text, &self.ends, node)).unwrap_or(NO_TEXT)
+    pub fn get(&self, node: NodeId) -> Cow<'_, str> {
+        let letters = match &self.ids {
+            Ids::Written(written) => name(&written.text, &written.ends, node as usize),
+            Ids::Numbered(numbered) => match numbered.ids[node as usize] {
+                number if number & IS_WORD == 0 => return Cow::Owned(number.to_string()),
+                _ => numbered.word(node),
+            },
+        };
+        Cow::Borrowed(str::from_utf8(letters).unwrap_or(NO_TEXT))
     }
 
     /// All ids in node order.
-    pub fn iter(&self) -> impl Iterator<Item = &str> {
+    pub fn iter(&self) -> impl Iterator<Item = Cow<'_, str>> {
         (0..self.len() as NodeId).map(|node| self.get(node))
     }
 
     /// The node with this id. The first call takes time for all ids.
     pub fn find(&self, id: &str) -> Option<NodeId> {
-        let hash = |id: &str| self.hasher.hash_one(id);
+        let hash = |node: NodeId| self.hasher.hash_one(self.letters(node, &mut Digits::default()));
         let numbers = self.numbers.get_or_init(|| {
             let mut numbers = HashTable::with_capacity(self.len());
-            for (node, id) in self.iter().enumerate() {
-                numbers.insert_unique(hash(id), node as NodeId, |&other| hash(self.get(other)));
+            for node in 0..self.len() as NodeId {
+                numbers.insert_unique(hash(node), node, |&other| hash(other));
             }
             numbers
         });
-        numbers.find(hash(id), |&node| self.get(node) == id).copied()
+        let is_it = |&node: &NodeId| self.letters(node, &mut Digits::default()) == id.as_bytes();
+        numbers.find(self.hasher.hash_one(id.as_bytes()), is_it).copied()
     }
 
-    pub(super) fn text(&self) -> &[u8] {
-        &self.text
+    /// The letters of a node's id; those of a number are put into `digits`.
+    fn letters<'t>(&'t self, node: NodeId, digits: &'t mut Digits) -> &'t [u8] {
+        match &self.ids {
+            Ids::Written(written) => name(&written.text, &written.ends, node as usize),
+            Ids::Numbered(numbered) => numbered.letters(node, digits),
+        }
     }
 
-    pub(super) fn ends(&self) -> &[u64] {
-        &self.ends
+    /// Calls `take` with where each id ends when they stand one after the other, piece by piece; tells where the last does.
+    pub(super) fn write_ends(&self, mut take: impl FnMut(&[u64]) -> io::Result<()>) -> io::Result<u64> {
+        let mut digits = Digits::default();
+        let (mut ends, mut end) = (Vec::with_capacity(IDS_PER_PIECE), 0);
+        for nodes in self.pieces() {
+            ends.clear();
+            ends.extend(nodes.map(|node| {
+                end += self.letters(node, &mut digits).len() as u64;
+                end
+            }));
+            take(&ends)?;
+        }
+        Ok(end)
+    }
+
+    /// Calls `take` with the letters of all ids, one after the other, piece by piece.
+    pub(super) fn write_text(&self, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        let mut digits = Digits::default();
+        let mut text = Vec::new();
+        for nodes in self.pieces() {
+            text.clear();
+            nodes.for_each(|node| text.extend_from_slice(self.letters(node, &mut digits)));
+            take(&text)?;
+        }
+        Ok(())
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = Range<NodeId>> {
+        let n_ids = self.len();
+        (0..n_ids)
+            .step_by(IDS_PER_PIECE)
+            .map(move |start| start as NodeId..n_ids.min(start + IDS_PER_PIECE) as NodeId)
     }
 }
 
@@ -119,8 +214,7 @@ impl Names {
 /// number of nodes.
 #[derive(Default)]
 pub(super) struct Numbering {
-    text: Vec<u8>,
-    ends: Vec<u64>,
+    numbered: Numbered,
     /// The nodes of small whole numbers; `UNSEEN` for those that did not appear.
     table: Vec<NodeId>,
     /// The nodes of whole numbers beyond the table.
@@ -140,11 +234,11 @@ const PLACES_PER_NODE: u64 = 8;
 impl Numbering {
     /// Number of ids so far.
     pub(super) fn len(&self) -> usize {
-        self.ends.len()
+        self.numbered.ids.len()
     }
 
     pub(super) fn finish(self) -> Names {
-        Names::new(self.text, self.ends)
+        Names { ids: Ids::Numbered(self.numbered), ..Names::default() }
     }
 
     /// The node whose id is a whole number as [`whole_number`] knows it; `UNSEEN` if it did not appear yet.
@@ -159,7 +253,7 @@ impl Numbering {
     /// The node whose id is no whole number; `UNSEEN` if it did not appear yet.
     pub(super) fn known_word(&self, id: &str) -> NodeId {
         let hash = self.hasher.hash_one(id.as_bytes());
-        let found = self.words.find(hash, |&node| name(&self.text, &self.ends, node) == id.as_bytes());
+        let found = self.words.find(hash, |&node| self.numbered.word(node) == id.as_bytes());
         found.copied().unwrap_or(UNSEEN)
     }
 
@@ -167,21 +261,34 @@ impl Numbering {
     ///
     /// # Errors
     /// When there are more ids than node numbers.
+    #[inline]
     pub(super) fn integer(&mut self, id: u64) -> Result<NodeId> {
-        let node = self.known_integer(id);
-        if node != UNSEEN {
+        let next = self.next()?;
+        if let Some(place) = self.table.get_mut(id as usize) {
+            // Whether it is new is what a processor would guess wrong: it is added in any case, and maybe taken back.
+            let is_new = *place == UNSEEN;
+            let node = if is_new { next } else { *place };
+            *place = node;
+            self.numbered.ids.push(id);
+            self.numbered.ids.truncate(next as usize + usize::from(is_new));
             return Ok(node);
         }
-        if id >= self.table.len() as u64 && id < LEAST_TABLE.max(self.len() as u64 * PLACES_PER_NODE) {
+        self.distant_integer(id, next)
+    }
+
+    /// As [`integer`](Self::integer), beyond the table.
+    fn distant_integer(&mut self, id: u64, next: NodeId) -> Result<NodeId> {
+        if let Some(&node) = self.integers.get(&id) {
+            return Ok(node);
+        }
+        if id < LEAST_TABLE.max(self.len() as u64 * PLACES_PER_NODE) {
             self.widen_table(id);
+            self.table[id as usize] = next;
+        } else {
+            self.integers.insert(id, next);
         }
-        let mut digits = [0; 20];
-        let node = self.add(digits_of(id, &mut digits))?;
-        match self.table.get_mut(id as usize) {
-            Some(place) => *place = node,
-            None => _ = self.integers.insert(id, node),
-        }
-        Ok(node)
+        self.numbered.ids.push(id);
+        Ok(next)
     }
 
     /// Makes the table reach beyond `id`; what it reaches is in the map no longer.
@@ -206,22 +313,24 @@ impl Numbering {
         if node != UNSEEN {
             return Ok(node);
         }
-        let node = self.add(id.as_bytes())?;
-        let Self { text, ends, words, hasher, .. } = self;
+        let node = self.next()?;
+        let Self { numbered, words, hasher, .. } = self;
+        numbered.ids.push(numbered.word_ends.len() as u64 | IS_WORD);
+        numbered.word_text.extend_from_slice(id.as_bytes());
+        numbered.word_ends.push(numbered.word_text.len() as u64);
         words.insert_unique(hasher.hash_one(id.as_bytes()), node, |&other| {
-            hasher.hash_one(name(text, ends, other))
+            hasher.hash_one(numbered.word(other))
         });
         Ok(node)
     }
 
-    fn add(&mut self, id: &[u8]) -> Result<NodeId> {
-        let node = self.len() as NodeId;
-        if node == NodeId::MAX {
-            return Err(Error::TooManyNodes { n_nodes: u64::from(node) + 1 });
+    /// The number of the next new id.
+    #[inline]
+    fn next(&self) -> Result<NodeId> {
+        match self.len() as NodeId {
+            NodeId::MAX => Err(Error::TooManyNodes { n_nodes: u64::from(NodeId::MAX) + 1 }),
+            next => Ok(next),
         }
-        self.text.extend_from_slice(id);
-        self.ends.push(self.text.len() as u64);
-        Ok(node)
     }
 }
 
@@ -235,7 +344,10 @@ pub(super) fn whole_number(id: &[u8]) -> Option<u64> {
         .try_fold(0, |number, &digit| digit.is_ascii_digit().then(|| number * 10 + u64::from(digit - b'0')))
 }
 
-fn digits_of(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
+/// Room for the digits of any number.
+type Digits = [u8; 20];
+
+fn digits_of(mut number: u64, digits: &mut Digits) -> &[u8] {
     let mut start = digits.len();
     while number >= 10 {
         start -= 2;
@@ -251,7 +363,7 @@ fn digits_of(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
 }
 
 /// The letters of an id; none where a damaged file tells no place in the text.
-fn name<'t>(text: &'t [u8], ends: &[u64], node: NodeId) -> &'t [u8] {
-    let start = (node as usize).checked_sub(1).map_or(0, |before| ends[before]);
-    text.get(start as usize..ends[node as usize] as usize).unwrap_or_default()
+fn name<'t>(text: &'t [u8], ends: &[u64], place: usize) -> &'t [u8] {
+    let start = place.checked_sub(1).map_or(0, |before| ends[before]);
+    text.get(start as usize..ends[place] as usize).unwrap_or_default()
 }

@@ -116,7 +116,7 @@ fn write(file: &mut File, labels: &[Label], names: Option<&Names>) -> Result<(),
     let mut writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::default()))?;
     let mut group = writer.next_row_group()?;
     if let Some(names) = names {
-        let ids: Vec<ByteArray> = names.iter().map(ByteArray::from).collect();
+        let ids: Vec<ByteArray> = names.iter().map(|id| ByteArray::from(&*id)).collect();
         write_column::<ByteArrayType>(&mut group, &ids)?;
     }
     write_column::<Int32Type>(&mut group, labels)?;
