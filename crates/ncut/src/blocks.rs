@@ -14,6 +14,8 @@ const N_BLOCKS: usize = 64;
 const MOST_NODES: usize = 1 << 14;
 /// Pieces of a block that one thread asks at a time.
 const TASKS_PER_BLOCK: usize = 16;
+/// Nodes that are asked together, if so many of a piece are awake.
+const TOGETHER: usize = 16;
 
 /// The blocks of the nodes of a large graph, and work space for the threads that ask them.
 pub(crate) struct Blocks<S> {
@@ -43,6 +45,20 @@ impl<S: Send> Blocks<S> {
         work_space: impl Fn() -> S + Sync,
         ask: impl Fn(NodeId, &mut S) -> Option<T> + Sync,
     ) -> Vec<T> {
+        let ask = |nodes: &[NodeId], space: &mut S, answers: &mut Vec<T>| {
+            answers.extend(nodes.iter().filter_map(|&node| ask(node, space)));
+        };
+        self.ask_together(block, awake, work_space, ask)
+    }
+
+    /// As [`ask`](Self::ask), some nodes at a time: what they need can be fetched for all of them at once.
+    pub(crate) fn ask_together<T: Send>(
+        &self,
+        block: Range<usize>,
+        awake: &mut [bool],
+        work_space: impl Fn() -> S + Sync,
+        ask: impl Fn(&[NodeId], &mut S, &mut Vec<T>) + Sync,
+    ) -> Vec<T> {
         let (start, per_task) = (block.start, self.size.div_ceil(TASKS_PER_BLOCK));
         let answers = awake[block].par_chunks_mut(per_task).enumerate().map(|(task, awake)| {
             let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
@@ -50,11 +66,17 @@ impl<S: Send> Blocks<S> {
             let mut space = taken.unwrap_or_else(&work_space);
             let first = start + task * per_task;
             let mut answers = Vec::new();
+            let mut together = [0; TOGETHER];
+            let mut n_together = 0;
             for (place, awake) in awake.iter_mut().enumerate() {
-                if std::mem::take(awake) {
-                    answers.extend(ask((first + place) as NodeId, &mut space));
+                together[n_together] = (first + place) as NodeId;
+                n_together += usize::from(std::mem::take(awake));
+                if n_together == TOGETHER {
+                    ask(&together, &mut space, &mut answers);
+                    n_together = 0;
                 }
             }
+            ask(&together[..n_together], &mut space, &mut answers);
             spare().push(space);
             answers
         });

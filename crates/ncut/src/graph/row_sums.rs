@@ -4,11 +4,13 @@
 const MOST_DENSE: usize = 1 << 15;
 
 /// What is added at a time where sums have to be looked for.
-const MOST_WAITING: usize = 64;
+const MOST_WAITING: usize = 512;
 
 /// The sums of one row: a table of groups by hash, or by number where there are few.
 pub(crate) struct RowSums {
     n_groups: usize,
+    /// Whether every group has a place of its own.
+    is_dense: bool,
     groups: Vec<u32>,
     /// 0 in places that are free.
     sums: Vec<f64>,
@@ -27,9 +29,11 @@ pub(crate) struct RowSums {
 
 impl RowSums {
     pub(crate) fn new(n_groups: usize) -> Self {
-        let sums = if n_groups <= MOST_DENSE { vec![0.0; n_groups] } else { Vec::new() };
+        let is_dense = n_groups <= MOST_DENSE;
+        let sums = if is_dense { vec![0.0; n_groups] } else { Vec::new() };
         Self {
             n_groups,
+            is_dense,
             groups: Vec::new(),
             sums,
             taken: Vec::new(),
@@ -49,7 +53,7 @@ impl RowSums {
 
     /// Makes room for a row of at most so many sums; none has been added yet.
     pub(crate) fn expect(&mut self, n_entries: impl FnOnce() -> usize) {
-        if self.n_groups > MOST_DENSE {
+        if !self.is_dense {
             let n_places = 2 * n_entries().min(self.n_groups);
             self.bits = n_places.max(16).next_power_of_two().ilog2();
             if self.sums.len() < 1 << self.bits {
@@ -63,12 +67,14 @@ impl RowSums {
     #[inline]
     pub(crate) fn add(&mut self, group: u32, weight: f64) {
         let taken = |place: usize| u64::from(group) << 32 | place as u64;
-        if self.n_groups <= MOST_DENSE {
+        if self.is_dense {
+            // Whether it is the first of its group is what a processor would guess wrong: it is noted in any case, and maybe
+            // taken back.
             let sum = &mut self.sums[group as usize];
-            if *sum == 0.0 {
-                self.taken.push(taken(group as usize));
-            }
+            let n_taken = self.taken.len() + usize::from(*sum == 0.0);
             *sum += weight;
+            self.taken.push(taken(group as usize));
+            self.taken.truncate(n_taken);
             return;
         }
         let mut place = (group.wrapping_mul(0x9e37_79b1) >> (32 - self.bits)) as usize;
@@ -102,7 +108,20 @@ impl RowSums {
         }
     }
 
-    fn add_waiting(&mut self) {
+    /// Adds to the sum of a group that is not `own`, sooner or later; all is [added](Self::add_waiting) before sums are
+    /// looked at.
+    #[inline]
+    pub(crate) fn add_other(&mut self, own: u32, group: u32, weight: f64) {
+        // Groups come from anywhere in memory: many are on their way before the first is looked at.
+        self.waiting[self.n_waiting] = (group, weight);
+        self.n_waiting += usize::from(group != own);
+        if self.n_waiting == MOST_WAITING {
+            self.add_waiting();
+        }
+    }
+
+    /// Adds what still waits.
+    pub(crate) fn add_waiting(&mut self) {
         for place in 0..std::mem::take(&mut self.n_waiting) {
             let (group, weight) = self.waiting[place];
             self.add(group, weight);
@@ -186,6 +205,27 @@ mod tests {
             assert_eq!(drained(&mut few), of_many);
             let expected = expected.into_iter().enumerate().filter(|&(_, sum)| sum > 0.0);
             assert_eq!(of_many, expected.map(|(group, sum)| (group as u32, sum)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn what_waits_is_added_in_time() {
+        let mut random = Random::new(8);
+        for n_groups in [100, MOST_DENSE + 1] {
+            let mut sums = RowSums::new(n_groups);
+            for n_added in [0, 1, MOST_WAITING, 3 * MOST_WAITING + 7] {
+                let mut expected = [0.0; 50];
+                sums.expect(|| n_added);
+                for _ in 0..n_added {
+                    let (group, weight) = (random.below(50), f64::from(1 + random.below(3)));
+                    sums.add_other(9, group, weight);
+                    expected[group as usize] += if group == 9 { 0.0 } else { weight };
+                }
+                sums.add_waiting();
+                assert_eq!(sums.count(), expected.iter().filter(|&&sum| sum > 0.0).count());
+                sums.for_each(|group, sum| assert_eq!(sum, expected[group as usize]));
+                sums.clear();
+            }
         }
     }
 }

@@ -58,15 +58,21 @@ impl Propagation<'_> {
     }
 }
 
-/// What the neighbours of a node vote for.
+/// What the neighbours of some nodes vote for.
 struct Votes {
-    given: Vec<(ClusterId, f64)>,
+    labels: Vec<ClusterId>,
+    /// One for each of `labels`, unless all are 1.
+    weights: Vec<f64>,
+    /// Where those of each node end.
+    ends: Vec<usize>,
     sums: RowSums,
+    arch: pulp::Arch,
 }
 
 impl Votes {
     fn new(n_labels: usize) -> Self {
-        Self { given: Vec::new(), sums: RowSums::new(n_labels) }
+        let (labels, weights, ends) = (Vec::new(), Vec::new(), Vec::new());
+        Self { labels, weights, ends, sums: RowSums::new(n_labels), arch: pulp::Arch::new() }
     }
 }
 
@@ -121,8 +127,10 @@ impl<G: Linked> Spreading<'_, G> {
             if watch.report(progress).is_break() {
                 return None;
             }
-            let choice = |node, votes: &mut Votes| Some((node, self.choice(node, votes)?));
-            let chosen = blocks.ask(block, awake, || Votes::new(n_nodes), choice);
+            let choose = |nodes: &[NodeId], votes: &mut Votes, chosen: &mut Vec<(NodeId, ClusterId)>| {
+                self.choose(nodes, votes, |node, label| chosen.push((node, label)));
+            };
+            let chosen = blocks.ask_together(block, awake, || Votes::new(n_nodes), choose);
             for (node, label) in chosen {
                 // Awake again: a neighbour has joined another cluster since.
                 let is_stale = std::mem::take(&mut awake[node as usize]);
@@ -139,34 +147,112 @@ impl<G: Linked> Spreading<'_, G> {
     /// The cluster that a node is most linked to, if that is another one. Staying wins against equals; among others a
     /// hash decides.
     fn choice(&self, node: NodeId, votes: &mut Votes) -> Option<ClusterId> {
-        let Propagation { within, seed, .. } = *self.propagation;
+        let mut choice = None;
+        self.choose(&[node], votes, |_, label| choice = Some(label));
+        choice
+    }
+
+    /// Calls `chosen` with the [choices](Self::choice) of nodes.
+    fn choose(&self, nodes: &[NodeId], votes: &mut Votes, mut chosen: impl FnMut(NodeId, ClusterId)) {
+        self.gather(nodes, votes);
+        let Votes { labels, weights, ends, sums, arch } = votes;
+        let mut start = 0;
+        for (&node, &end) in nodes.iter().zip(&*ends) {
+            let given =
+                Given { labels: &labels[start..end], weights: weights.get(start..end).unwrap_or(&[]) };
+            start = end;
+            let salt = mixed(self.propagation.seed ^ u64::from(node) << 8 ^ self.sweep as u64);
+            let most = if weights.is_empty() && given.labels.len() <= SHORT_ROW {
+                self.most_frequent(node, given.labels, salt, *arch)
+            } else {
+                Most::Unknown
+            };
+            let label = match most {
+                Most::Own => None,
+                Most::Other(label) => Some(label),
+                Most::Unknown => self.most_linked(node, given, salt, sums),
+            };
+            if let Some(label) = label {
+                chosen(node, label);
+            }
+        }
+    }
+
+    /// The labels of the neighbours of nodes. They come from anywhere in memory: all are on their way before the first is
+    /// looked at.
+    fn gather(&self, nodes: &[NodeId], votes: &mut Votes) {
+        let Votes { labels, weights, ends, .. } = votes;
+        labels.clear();
+        weights.clear();
+        ends.clear();
+        let within = self.propagation.within;
+        let is_unit = self.graph.is_unit();
+        for &node in nodes {
+            self.graph.for_each_link(node, |neighbor, weight| {
+                if within.is_none_or(|within| within[node as usize] == within[neighbor as usize]) {
+                    labels.push(self.labels[neighbor as usize]);
+                    if !is_unit {
+                        weights.push(weight);
+                    }
+                }
+            });
+            ends.push(labels.len());
+        }
+    }
+
+    /// As [`choice`](Self::choice), where links have no weights and are few: by how often each label is there.
+    fn most_frequent(&self, node: NodeId, labels: &[ClusterId], salt: u64, arch: pulp::Arch) -> Most {
+        let own = self.labels[node as usize];
+        let mut counts = [0; SHORT_ROW];
+        arch.dispatch(|| count_equal(labels, &mut counts));
+        let counted = || labels.iter().zip(&counts);
+        let (mut own_count, mut most) = (0, 0);
+        for (&label, &count) in counted() {
+            own_count += i32::from(label == own);
+            most = most.max(if label == own { 0 } else { count });
+        }
+        if most <= own_count {
+            return Most::Own;
+        }
+        let mut best = None;
+        for (&label, _) in counted().filter(|&(&label, &count)| count == most && label != own) {
+            let tie = mixed(salt ^ u64::from(label));
+            // Whether there is room is looked up far away in memory.
+            if best.is_none_or(|(least, _)| tie < least) && self.has_room(label, node) {
+                best = Some((tie, label));
+            }
+        }
+        best.map_or(Most::Unknown, |(_, label)| Most::Other(label))
+    }
+
+    /// As [`choice`](Self::choice), for any links.
+    fn most_linked(
+        &self,
+        node: NodeId,
+        given: Given<'_>,
+        salt: u64,
+        sums: &mut RowSums,
+    ) -> Option<ClusterId> {
         let own = self.labels[node as usize];
         let mut own_link = 0.0;
-        // Labels come from anywhere in memory: all are on their way before the first is looked at.
-        votes.given.clear();
-        self.graph.for_each_link(node, |neighbor, weight| {
-            if within.is_none_or(|within| within[node as usize] == within[neighbor as usize]) {
-                votes.given.push((self.labels[neighbor as usize], weight));
-            }
-        });
-        votes.sums.expect(|| votes.given.len());
-        for &(label, weight) in &votes.given {
+        sums.expect(|| given.labels.len());
+        for (place, &label) in given.labels.iter().enumerate() {
+            let weight = given.weights.get(place).copied().unwrap_or(1.0);
             if label == own {
                 own_link += weight;
             } else {
-                votes.sums.add(label, weight);
+                sums.add(label, weight);
             }
         }
-        let salt = mixed(seed ^ u64::from(node) << 8 ^ self.sweep as u64);
         let tie = |label: ClusterId| mixed(salt ^ u64::from(label));
         let mut best = (own_link, own);
-        votes.sums.for_each(|label, link| {
+        sums.for_each(|label, link| {
             let is_better = link > best.0 || (link == best.0 && best.1 != own && tie(label) < tie(best.1));
             if is_better && self.has_room(label, node) {
                 best = (link, label);
             }
         });
-        votes.sums.clear();
+        sums.clear();
         (best.1 != own).then_some(best.1)
     }
 
@@ -180,5 +266,111 @@ impl<G: Linked> Spreading<'_, G> {
         self.volumes[own as usize] -= degree;
         self.volumes[label as usize] += degree;
         self.graph.for_each_link(node, |neighbor, _| awake[neighbor as usize] = true);
+    }
+}
+
+/// The votes of one node's neighbours.
+#[derive(Clone, Copy)]
+struct Given<'v> {
+    labels: &'v [ClusterId],
+    /// One for each of `labels`, or none where all are 1.
+    weights: &'v [f64],
+}
+
+/// What most neighbours vote for.
+enum Most {
+    Own,
+    Other(ClusterId),
+    /// Those that most vote for have no room, or it was not asked.
+    Unknown,
+}
+
+/// Rows of at most so many links are counted by [`count_equal`].
+const SHORT_ROW: usize = 64;
+/// Labels that are compared at once.
+const LANES: usize = 8;
+
+/// Counts for every label how many are equal to it, itself included; there are at most [`SHORT_ROW`].
+///
+/// Compares all with all, without a branch that depends on them.
+#[inline(always)]
+fn count_equal(labels: &[ClusterId], counts: &mut [i32; SHORT_ROW]) {
+    match labels.len().div_ceil(LANES) {
+        0..=1 => count_in_lanes::<1>(labels, counts),
+        2 => count_in_lanes::<2>(labels, counts),
+        3 => count_in_lanes::<3>(labels, counts),
+        4 => count_in_lanes::<4>(labels, counts),
+        5..=6 => count_in_lanes::<6>(labels, counts),
+        _ => count_in_lanes::<8>(labels, counts),
+    }
+}
+
+#[inline(always)]
+fn count_in_lanes<const N: usize>(labels: &[ClusterId], counts: &mut [i32; SHORT_ROW]) {
+    // What fills up the lanes is no label: there are fewer nodes.
+    let mut all = [[ClusterId::MAX; LANES]; N];
+    all.as_flattened_mut()[..labels.len()].copy_from_slice(labels);
+    let mut counted = [[0; LANES]; N];
+    for &label in labels {
+        for (counts, labels) in counted.iter_mut().zip(&all) {
+            for lane in 0..LANES {
+                counts[lane] += i32::from(label == labels[lane]);
+            }
+        }
+    }
+    counts[..N * LANES].copy_from_slice(counted.as_flattened());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Result;
+    use crate::random::Random;
+    use crate::synthetic::Planted;
+
+    #[test]
+    fn labels_are_counted() {
+        let mut random = Random::new(3);
+        for n_labels in 0..=SHORT_ROW {
+            let labels: Vec<ClusterId> = (0..n_labels).map(|_| random.below(9)).collect();
+            let mut counts = [0; SHORT_ROW];
+            count_equal(&labels, &mut counts);
+            for (label, &count) in labels.iter().zip(&counts) {
+                assert_eq!(count as usize, labels.iter().filter(|&other| other == label).count());
+            }
+        }
+    }
+
+    /// However a choice is made, it is the same one.
+    #[test]
+    fn frequent_labels_are_those_most_linked() -> Result<()> {
+        let graph = Planted::new(3_000, 30).graph(1)?.graph;
+        let n_nodes = graph.n_nodes();
+        let mut random = Random::new(1);
+        // From all alone to few clusters; from hardly any room to plenty.
+        for (n_labels, largest) in [(3_000, 45.0), (600, 140.0), (100, 700.0), (30, 1e9)] {
+            let labels: Vec<ClusterId> = (0..n_nodes).map(|_| random.below(n_labels)).collect();
+            let mut volumes = vec![0.0; n_nodes];
+            for (&label, degree) in labels.iter().zip(graph.degrees()) {
+                volumes[label as usize] += degree;
+            }
+            let propagation = Propagation { largest, max_sweeps: 1, within: None, seed: 5 };
+            let spreading = Spreading { propagation: &propagation, graph: &graph, labels, volumes, sweep: 2 };
+            let mut votes = Votes::new(n_nodes);
+            let mut n_known = 0;
+            for node in 0..n_nodes as NodeId {
+                spreading.gather(&[node], &mut votes);
+                let given = Given { labels: &votes.labels, weights: &votes.weights };
+                let linked = spreading.most_linked(node, given, 7, &mut votes.sums);
+                match spreading.most_frequent(node, given.labels, 7, votes.arch) {
+                    Most::Own => assert_eq!(linked, None),
+                    Most::Other(label) => assert_eq!(linked, Some(label)),
+                    Most::Unknown => continue,
+                }
+                n_known += 1;
+            }
+            assert!(n_known > n_nodes / 4, "{n_known} choices for {n_labels} labels");
+        }
+        Ok(())
     }
 }

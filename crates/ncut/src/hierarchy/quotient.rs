@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::graph::{Graph, Members, NodeId, RowSums};
+use crate::graph::{Graph, Members, NodeId, RowSums, Weights};
 use crate::progress::{Progress, Stage, Watch};
 use crate::random::mix;
 
@@ -31,6 +31,9 @@ pub(crate) trait Linked: Sync {
 
     fn degrees(&self) -> &[f64];
 
+    /// Whether all links have the weight 1.
+    fn is_unit(&self) -> bool;
+
     /// Calls `visit(other, weight)` for the links of a node to others.
     fn for_each_link(&self, node: NodeId, visit: impl FnMut(NodeId, f64));
 }
@@ -46,6 +49,10 @@ impl Linked for Graph<'_> {
 
     fn degrees(&self) -> &[f64] {
         self.degrees()
+    }
+
+    fn is_unit(&self) -> bool {
+        matches!(self.weights(), Weights::Unit)
     }
 
     #[inline]
@@ -78,12 +85,10 @@ impl<'q> Quotient<'q> {
         links.expect(|| members.iter().map(|&node| self.graph.entries(node).len()).sum());
         for &node in members {
             self.graph.for_each_neighbor(node, |neighbor, weight| {
-                let other = self.group_of[neighbor as usize];
-                if other as usize != group {
-                    links.add(other, weight);
-                }
+                links.add_other(group as u32, self.group_of[neighbor as usize], weight);
             });
         }
+        links.add_waiting();
     }
 
     /// About as many entries as the graph of the groups has, by those of some of them.
@@ -138,24 +143,25 @@ impl<'q> Quotient<'q> {
     /// The strongest links of some groups, and how many each has.
     fn strongest_of(&self, groups: Range<usize>, sums: &mut RowSums) -> (Vec<usize>, Vec<Link>) {
         let (mut counts, mut kept) = (Vec::with_capacity(groups.len()), Vec::new());
-        let mut links: Vec<(NodeId, f64)> = Vec::new();
+        // The strongest have the lowest keys: positive numbers are ordered as their bits are.
+        let mut links: Vec<(u64, NodeId)> = Vec::new();
         for group in groups {
             self.sum_up(group, sums);
             links.clear();
-            sums.for_each(|other, weight| links.push((other, weight)));
+            sums.for_each(|other, weight| {
+                // A weight beyond 32 bits is still a link, and a finite one.
+                let rounded = (weight as f32).clamp(f32::MIN_POSITIVE, f32::MAX);
+                // Among equals a hash decides: by number some groups would be everyone's.
+                let hash = mix(group as u64, u64::from(other)) >> 32;
+                links.push((u64::from(!rounded.to_bits()) << 32 | hash, other));
+            });
             sums.clear();
             if links.len() > MOST_LINKS {
-                // Among equals a hash decides: by number some groups would be everyone's.
-                let hash = |other: NodeId| mix(group as u64, u64::from(other));
-                links.select_nth_unstable_by(MOST_LINKS, |a, b| {
-                    b.1.total_cmp(&a.1).then_with(|| hash(a.0).cmp(&hash(b.0)))
-                });
+                links.select_nth_unstable(MOST_LINKS);
                 links.truncate(MOST_LINKS);
             }
             counts.push(links.len());
-            // A weight beyond 32 bits is still a link, and a finite one.
-            let rounded = |weight: f64| (weight as f32).clamp(f32::MIN_POSITIVE, f32::MAX);
-            kept.extend(links.iter().map(|&(other, weight)| (other, rounded(weight))));
+            kept.extend(links.iter().map(|&(key, other)| (other, f32::from_bits(!((key >> 32) as u32)))));
         }
         (counts, kept)
     }
@@ -188,6 +194,10 @@ impl Linked for StrongestLinks {
 
     fn degrees(&self) -> &[f64] {
         &self.degrees
+    }
+
+    fn is_unit(&self) -> bool {
+        false
     }
 
     #[inline]

@@ -17,8 +17,8 @@ use super::task::{Solution, Task};
 pub(super) const KEPT_SHARE: f64 = 0.6;
 /// What the levels that are kept beside a large graph take, all together, as a share of its entries.
 const HELD_SHARE: f64 = 0.4;
-/// As [`HELD_SHARE`], where entries of the graph have no weights and take half of what those of levels do; and how many
-/// may be kept in any case.
+/// As [`HELD_SHARE`], where entries of the graph have no weights and take half of what those of levels do, for tasks that
+/// are done in little memory; and how many may be kept in any case.
 const HELD_SHARE_OF_UNIT: f64 = 0.15;
 const HELD_OF_UNIT: f64 = 40e6;
 /// Levels that are kept and the graph that comes next may take so many times what levels may.
@@ -250,7 +250,7 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
         seed: how.seed,
         ..Merging::down_to(task.n_clusters)
     };
-    let room = if is_large(graph) { room_beside(graph) } else { usize::MAX };
+    let room = if is_large(graph) { room_beside(graph, task) } else { usize::MAX };
     let contracted = |graph: &Graph<'_>, groups: &Groups| {
         let observe = &mut |progress: &_| task.watch.report(progress);
         match room {
@@ -333,13 +333,12 @@ fn propagated_beside(
 }
 
 /// The entries that levels of a large graph may have to be kept.
-fn room_beside(graph: &Graph<'_>) -> usize {
+fn room_beside(graph: &Graph<'_>, task: &Task<'_>) -> usize {
     let n_entries = graph.columns().len() as f64;
-    let room = match graph.weights() {
-        Weights::Unit => (HELD_SHARE_OF_UNIT * n_entries).max(HELD_OF_UNIT),
-        _ => HELD_SHARE * n_entries,
-    };
-    room as usize
+    let is_unit = matches!(graph.weights(), Weights::Unit);
+    // Without splits there is a quick task, which may be all that memory allows.
+    let share = if is_unit && task.coarse_split_rounds == 0 { HELD_SHARE_OF_UNIT } else { HELD_SHARE };
+    (share * n_entries).max(if is_unit { HELD_OF_UNIT } else { 0.0 }) as usize
 }
 
 /// What a coarse graph takes, in entries: its nodes have an offset, a degree and a self-loop each.
