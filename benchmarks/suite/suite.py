@@ -87,7 +87,8 @@ class Suite:
             for kind, file in files.items():
                 for n_threads in (1, N_THREADS) if file == text else (N_THREADS,):
                     found.append(self.read_by_ncut(kind, file, n_threads))
-            found += [read_by_numpy(text, graph.n_edges), read_by_polars(text)]
+            found += [read_by_numpy(text, graph.n_edges, kind) for kind in ("float", "numpy.int64")]
+            found.append(read_by_polars(text))
             for reading in found:
                 say(f"reading: {reading['reader']}: {reading['seconds']:.3f} s")
             return facts | {"rows": found}
@@ -100,12 +101,12 @@ class Suite:
         return {"reader": name, "seconds": seconds, "peak_bytes": report["peak_memory_bytes"], "threads": n_threads}
 
 
-def read_by_numpy(text, n_lines):
+def read_by_numpy(text, n_lines, kind):
     """On the first lines only, scaled: with some releases all of them would take long."""
     n_read = min(LOADTXT_LINES, n_lines)
-    program = f"import numpy; numpy.loadtxt(FILE, dtype=numpy.int64, max_rows={n_read})"
+    program = f"import numpy; numpy.loadtxt(FILE, dtype={kind}, max_rows={n_read})"
     report = timed(program, text)
-    name = "numpy.loadtxt: edge list, no matrix"
+    name = "numpy.loadtxt" + (" as it is" if kind == "float" else f", dtype={kind}") + ": edge list, no matrix"
     if n_read < n_lines:
         name += f" ({n_read} lines, time scaled)"
         report["peak_bytes"] = None
