@@ -261,6 +261,52 @@ fn all_metis_format_codes_are_read() {
     }
 }
 
+/// So many lines that they are read in portions, by several threads.
+#[test]
+fn long_metis_files_are_read_like_short_ones() {
+    let n_nodes = 120_000;
+    let wheel = |node: u32| [(node + n_nodes - 1) % n_nodes, (node + 1) % n_nodes];
+    let mut lines = vec![format!("{n_nodes} {n_nodes} 011")];
+    for node in 0..n_nodes {
+        let weight = |other: u32| if node.abs_diff(other) == 1 { node.min(other) % 7 + 1 } else { 9 };
+        let [before, after] = wheel(node).map(|other| format!("{} {}", other + 1, weight(other)));
+        if node % 1000 == 999 {
+            lines.push(format!("% about node {node}"));
+        }
+        lines.push(format!("1 {before}\t{after} "));
+    }
+    let read = |lines: &[String]| {
+        parse_graph(lines.join("\n").as_bytes(), GraphFormat::Metis, &ReadOptions::default())
+            .map_err(|error| error.to_string())
+    };
+    let weight = |node: u32| if node + 1 == n_nodes { 9.0 } else { f64::from(node % 7 + 1) };
+    let edges = (0..n_nodes).map(|node| (node, (node + 1) % n_nodes, weight(node)));
+    let expected = Graph::from_edges(n_nodes as usize, edges).unwrap();
+    assert_same(&read(&lines).unwrap().graph, &expected);
+    let n_lines = lines.len();
+    let with = |line: usize, text: &str| {
+        let mut lines = lines.clone();
+        lines.resize(n_lines.max(line), " ".to_string());
+        lines[line - 1] = text.to_string();
+        read(&lines)
+    };
+    assert_same(&with(n_lines + 300, "\t").unwrap().graph, &expected);
+    for (line, text, cause) in [
+        (90_001, "1 2 3 x 1", "`x` is no node; the nodes are 1 to 120000"),
+        (90_001, "1 120001 3 1 1", "`120001` is no node"),
+        (90_001, "1 2 3 4", "neighbour 4 has no weight"),
+        (90_001, "", "node 89911 lacks a weight or size"),
+        (90_001, "1 2 \u{e9}", "is not a number"),
+        (n_lines + 1, "1", "the header promises 120000 nodes, here is one more"),
+        (n_lines + 70_000, "1 x", "the header promises 120000 nodes, here is one more"),
+    ] {
+        let error = with(line, text).unwrap_err();
+        assert!(error.contains(&format!("line {line}")) && error.contains(cause), "{text:?}: {error}");
+    }
+    let error = read(&lines[..n_lines - 1]).unwrap_err();
+    assert!(error.contains("the file ends after 119999"), "{error}");
+}
+
 #[test]
 fn metis_cannot_hold_fractions_or_self_loops() {
     let folder = TempDir::new().unwrap();

@@ -2,9 +2,12 @@
 
 use std::io::{self, Write};
 
+use rayon::prelude::*;
+
 use super::GraphFile;
 use super::fields::{parse_count, parse_node, parse_weight};
-use super::text::Lines;
+use super::numbers::{decimal, digits};
+use super::text::{Lines, Parsed, as_text, without_end};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Symmetrize, Weights};
 
@@ -19,28 +22,16 @@ pub(super) fn read(lines: &mut Lines<'_>, symmetrize: Symmetrize) -> Result<Grap
     };
     let header = Header::parse(line).map_err(|problem| Error::in_file(number, problem))?;
 
-    let mut rows = Rows { offsets: vec![0], neighbors: Vec::new(), weights: Vec::new(), n_loops: 0 };
-    while let Some((number, line)) = lines.next()? {
-        if line.trim_start().starts_with(COMMENT) {
-            continue;
-        }
-        if rows.offsets.len() > header.n_nodes {
-            // After the last node only blank lines may follow.
-            if line.trim().is_empty() {
-                continue;
-            }
-            let problem = format!("the header promises {} nodes, here is one more", header.n_nodes);
-            return Err(Error::in_file(number, problem));
-        }
-        rows.add(line, &header).map_err(|problem| Error::in_file(number, problem))?;
-    }
-    let n_found = rows.offsets.len() - 1;
+    let mut rows = Rows { header: &header, offsets: vec![0], neighbors: Vec::new(), weights: Vec::new() };
+    let parse = |rows: &Rows<'_>, lines: &[u8]| Chunk::parse(lines, rows.header);
+    lines.parse_rest(&mut rows, parse, Rows::take)?;
+    let n_found = rows.n_rows();
     if n_found < header.n_nodes {
         let problem = format!("the header promises {} nodes, the file ends after {n_found}", header.n_nodes);
         return Err(Error::in_file(lines.number(), problem));
     }
-    rows.check_edge_count(header.n_edges).map_err(|problem| Error::in_file(number, problem))?;
-    let weights = if header.edge_weights && rows.weights.iter().any(|&weight| weight != 1.0) {
+    rows.check_edge_count().map_err(|problem| Error::in_file(number, problem))?;
+    let weights = if rows.weights.iter().any(|&weight| weight != 1.0) {
         Weights::F64(rows.weights.into())
     } else {
         Weights::Unit
@@ -138,43 +129,70 @@ impl Header {
     }
 }
 
-struct Rows {
+/// The rows so far.
+struct Rows<'h> {
+    header: &'h Header,
     offsets: Vec<u64>,
     neighbors: Vec<NodeId>,
+    /// One for each of `neighbors`, where the header promises any.
     weights: Vec<f64>,
-    n_loops: u64,
 }
 
-impl Rows {
-    fn add(&mut self, line: &str, header: &Header) -> Result<(), String> {
-        let node = (self.offsets.len() - 1) as NodeId;
-        let mut words = line.split_ascii_whitespace();
-        for _ in 0..header.n_leading {
-            let Some(word) = words.next() else {
-                return Err(format!("node {} lacks a weight or size that the header promises", node + 1));
+impl Rows<'_> {
+    fn n_rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    fn take(&mut self, chunks: Vec<Parsed<Chunk>>) -> Result<()> {
+        chunks.into_iter().try_for_each(|Parsed { value: chunk, lines_before }| {
+            let added = self.add(&chunk);
+            added.map_err(|(line, problem)| Error::in_file(lines_before + line, problem))
+        })
+    }
+
+    /// Adds the rows of a chunk; tells the line that is wrong, and why.
+    fn add(&mut self, chunk: &Chunk) -> Result<(), (u64, String)> {
+        let (n_before, n_nodes) = (self.n_rows(), self.header.n_nodes);
+        let lacks = |row: usize| {
+            format!("node {} lacks a weight or size that the header promises", n_before + row + 1)
+        };
+        let n_open = n_nodes - n_before;
+        if let Some(&blank) = chunk.blanks.first()
+            && blank < n_open
+            && self.header.n_leading > 0
+        {
+            return Err((chunk.line_of(blank), lacks(blank)));
+        }
+        // After the last node only blank lines may follow.
+        let n_rows = chunk.ends.len();
+        let surplus = (n_open..n_rows).find(|row| chunk.blanks.binary_search(row).is_err());
+        let is_beyond = chunk.problem.is_some() && n_rows >= n_open;
+        if let Some(row) = surplus.or(is_beyond.then_some(n_rows)) {
+            return Err((chunk.line_of(row), format!("the header promises {n_nodes} nodes, here is one more")));
+        }
+        if let Some(problem) = &chunk.problem {
+            let problem = match problem {
+                Problem::Lacking => lacks(n_rows),
+                Problem::Other(problem) => problem.clone(),
             };
-            parse_weight(word)?;
+            return Err((chunk.line_of(n_rows), problem));
         }
-        while let Some(word) = words.next() {
-            let neighbor = parse_node(word, header.n_nodes)?;
-            if header.edge_weights {
-                let Some(weight) = words.next() else {
-                    return Err(format!("neighbour {word} has no weight, which the header promises"));
-                };
-                self.weights.push(parse_weight(weight)?);
-            }
-            self.n_loops += u64::from(neighbor == node);
-            self.neighbors.push(neighbor);
-        }
-        self.offsets.push(self.neighbors.len() as u64);
+        let n_entries = self.neighbors.len();
+        self.offsets.extend(chunk.ends[..n_rows.min(n_open)].iter().map(|end| (n_entries + end) as u64));
+        self.neighbors.extend_from_slice(&chunk.neighbors);
+        self.weights.extend_from_slice(&chunk.weights);
         Ok(())
     }
 
     /// Every edge stands in two lines. A self-loop, which METIS does not know but some files have, stands
     /// in one.
-    fn check_edge_count(&self, n_edges: u64) -> Result<(), String> {
-        let n_entries = self.neighbors.len() as u64;
-        let (twice, once) = (n_edges.saturating_mul(2), (n_entries - self.n_loops) / 2 + self.n_loops);
+    fn check_edge_count(&self) -> Result<(), String> {
+        let loops = self.offsets.par_windows(2).enumerate().map(|(node, bounds)| {
+            let row = &self.neighbors[bounds[0] as usize..bounds[1] as usize];
+            row.iter().filter(|&&neighbor| neighbor as usize == node).count() as u64
+        });
+        let (n_edges, n_entries, n_loops) = (self.header.n_edges, self.neighbors.len() as u64, loops.sum::<u64>());
+        let (twice, once) = (n_edges.saturating_mul(2), (n_entries - n_loops) / 2 + n_loops);
         if n_entries == twice || once == n_edges {
             return Ok(());
         }
@@ -182,4 +200,133 @@ impl Rows {
             "the header promises {n_edges} edges, so {twice} neighbours, but the lines hold {n_entries}"
         ))
     }
+}
+
+/// The rows of some lines, up to the first that is wrong.
+#[derive(Default)]
+struct Chunk {
+    /// Where each row ends.
+    ends: Vec<usize>,
+    neighbors: Vec<NodeId>,
+    /// One for each of `neighbors`, where edges have weights.
+    weights: Vec<f64>,
+    /// Rows without a word.
+    blanks: Vec<usize>,
+    /// Lines that are comments, counted from 1.
+    comments: Vec<u64>,
+    /// What is wrong with the row after the last.
+    problem: Option<Problem>,
+}
+
+enum Problem {
+    /// A weight or size of the node is missing.
+    Lacking,
+    Other(String),
+}
+
+impl Chunk {
+    fn parse(lines: &[u8], header: &Header) -> Self {
+        let mut chunk = Self::default();
+        // A neighbour is half a dozen letters, more often than not.
+        chunk.neighbors.reserve(lines.len() / 6);
+        let mut start = 0;
+        let ends = memchr::memchr_iter(b'\n', lines).map(|end| end + 1).chain([lines.len()]);
+        for (end, number) in ends.zip(1..) {
+            let line = without_end(&lines[start..end]);
+            // What follows the last end of a line is none.
+            if std::mem::replace(&mut start, end) == end {
+                break;
+            }
+            if let Err(problem) = chunk.add(line, number, header) {
+                chunk.problem = Some(problem);
+                break;
+            }
+        }
+        chunk
+    }
+
+    fn add(&mut self, line: &[u8], number: u64, header: &Header) -> Result<(), Problem> {
+        let n_before = self.neighbors.len();
+        if self.add_plain(line, header).is_none() {
+            self.neighbors.truncate(n_before);
+            self.weights.truncate(if header.edge_weights { n_before } else { 0 });
+            let line = as_text(line).map_err(Problem::Other)?;
+            if line.trim_start().starts_with(COMMENT) {
+                self.comments.push(number);
+                return Ok(());
+            }
+            self.add_words(line, header)?;
+        }
+        if self.neighbors.len() == n_before && line.trim_ascii().is_empty() {
+            self.blanks.push(self.ends.len());
+        }
+        self.ends.push(self.neighbors.len());
+        Ok(())
+    }
+
+    /// The short cut: digits, with nothing unusual around them. `None` leaves the line to the rules.
+    fn add_plain(&mut self, line: &[u8], header: &Header) -> Option<()> {
+        let mut rest = line;
+        for _ in 0..header.n_leading {
+            rest = until_blank(decimal(without_blanks(rest))?.1)?;
+        }
+        loop {
+            rest = without_blanks(rest);
+            if rest.is_empty() {
+                return Some(());
+            }
+            let (number, n_digits, after) = digits(rest, 0);
+            if !(1..=18).contains(&n_digits) || !(1..=header.n_nodes as u64).contains(&number) {
+                return None;
+            }
+            rest = until_blank(after)?;
+            if header.edge_weights {
+                let (weight, after) = decimal(without_blanks(rest))?;
+                rest = until_blank(after)?;
+                self.weights.push(weight);
+            }
+            self.neighbors.push((number - 1) as NodeId);
+        }
+    }
+
+    fn add_words(&mut self, line: &str, header: &Header) -> Result<(), Problem> {
+        let mut words = line.split_ascii_whitespace();
+        // A blank line may stand behind the last node.
+        if line.trim_ascii().is_empty() {
+            return Ok(());
+        }
+        for _ in 0..header.n_leading {
+            let word = words.next().ok_or(Problem::Lacking)?;
+            parse_weight(word).map_err(Problem::Other)?;
+        }
+        while let Some(word) = words.next() {
+            let neighbor = parse_node(word, header.n_nodes).map_err(Problem::Other)?;
+            if header.edge_weights {
+                let lacking = || format!("neighbour {word} has no weight, which the header promises");
+                let weight = words.next().ok_or_else(|| Problem::Other(lacking()))?;
+                self.weights.push(parse_weight(weight).map_err(Problem::Other)?);
+            }
+            self.neighbors.push(neighbor);
+        }
+        Ok(())
+    }
+
+    /// The line of a row.
+    fn line_of(&self, row: usize) -> u64 {
+        self.comments.iter().fold(row as u64 + 1, |line, &comment| line + u64::from(comment <= line))
+    }
+}
+
+#[inline]
+fn without_blanks(mut text: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', next @ ..] = text {
+        text = next;
+    }
+    text
+}
+
+/// What follows a word, if that is at its end.
+#[inline]
+fn until_blank(text: &[u8]) -> Option<&[u8]> {
+    matches!(text, [] | [b' ' | b'\t', ..]).then_some(text)
 }
