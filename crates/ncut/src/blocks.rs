@@ -60,26 +60,27 @@ impl<S: Send> Blocks<S> {
         ask: impl Fn(&[NodeId], &mut S, &mut Vec<T>) + Sync,
     ) -> Vec<T> {
         let (start, per_task) = (block.start, self.size.div_ceil(TASKS_PER_BLOCK));
-        let answers = awake[block].par_chunks_mut(per_task).enumerate().map(|(task, awake)| {
-            let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-            let taken = spare().pop();
-            let mut space = taken.unwrap_or_else(&work_space);
-            let first = start + task * per_task;
-            let mut answers = Vec::new();
-            let mut together = [0; TOGETHER];
-            let mut n_together = 0;
-            for (place, awake) in awake.iter_mut().enumerate() {
-                together[n_together] = (first + place) as NodeId;
-                n_together += usize::from(std::mem::take(awake));
-                if n_together == TOGETHER {
-                    ask(&together, &mut space, &mut answers);
-                    n_together = 0;
+        let answers =
+            awake[block].par_chunks_mut(per_task).enumerate().with_max_len(1).map(|(task, awake)| {
+                let spare = || self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+                let taken = spare().pop();
+                let mut space = taken.unwrap_or_else(&work_space);
+                let first = start + task * per_task;
+                let mut answers = Vec::new();
+                let mut together = [0; TOGETHER];
+                let mut n_together = 0;
+                for (place, awake) in awake.iter_mut().enumerate() {
+                    together[n_together] = (first + place) as NodeId;
+                    n_together += usize::from(std::mem::take(awake));
+                    if n_together == TOGETHER {
+                        ask(&together, &mut space, &mut answers);
+                        n_together = 0;
+                    }
                 }
-            }
-            ask(&together[..n_together], &mut space, &mut answers);
-            spare().push(space);
-            answers
-        });
+                ask(&together[..n_together], &mut space, &mut answers);
+                spare().push(space);
+                answers
+            });
         answers.collect::<Vec<_>>().into_iter().flatten().collect()
     }
 }

@@ -118,7 +118,7 @@ impl<W: Stored> Triangle<W> {
             if let [chunk] = &chunks[..] {
                 self.sum_up(chunk.clone(), summation, &mut RowSums::ascending(summation.n_groups));
             } else {
-                let rows: Vec<Self> = chunks.par_iter().map(summed).collect();
+                let rows: Vec<Self> = chunks.par_iter().with_max_len(1).map(summed).collect();
                 rows.iter().for_each(|rows| self.extend(rows));
             }
         }
@@ -206,7 +206,7 @@ impl<W: Stored> Triangle<W> {
         };
         let mut below = vec![0u32; n_rows];
         let range = |part: usize| part * size..n_rows.min((part + 1) * size);
-        below.par_chunks_mut(size).enumerate().for_each(|(part, below)| {
+        below.par_chunks_mut(size).enumerate().with_max_len(1).for_each(|(part, below)| {
             let columns = range(part);
             for_each_above(&columns, &mut |column, _, _| below[column - columns.start] += 1);
         });
@@ -224,7 +224,7 @@ impl<W: Stored> Triangle<W> {
                 weights_left.split_off_mut(..count).unwrap_or_default(),
             ));
         }
-        parts.into_par_iter().for_each(|(rows, columns, weights)| {
+        parts.into_par_iter().with_max_len(1).for_each(|(rows, columns, weights)| {
             let start = |row: usize| (offsets[row] - offsets[rows.start]) as usize;
             let mut free: Vec<usize> = rows.clone().map(start).collect();
             for_each_above(&rows, &mut |row, column, entry| {

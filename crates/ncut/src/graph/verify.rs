@@ -81,6 +81,7 @@ impl Graph<'_> {
         let blocks: Vec<Option<Block>> = self
             .blocks()
             .into_par_iter()
+            .with_max_len(1)
             .map(|rows| {
                 let block = Block::of(self, rows.clone());
                 let n_entries = self.offsets[rows.end] - self.offsets[rows.start];

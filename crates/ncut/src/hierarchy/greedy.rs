@@ -271,7 +271,7 @@ impl Merging<'_> {
             pick_chunk(0, &mut picks.partners, &mut picks.gains);
         } else {
             let gains = picks.gains.par_chunks_mut(NODES_PER_TASK);
-            let chunks = picks.partners.par_chunks_mut(NODES_PER_TASK).zip(gains).enumerate();
+            let chunks = picks.partners.par_chunks_mut(NODES_PER_TASK).zip(gains).enumerate().with_max_len(1);
             chunks.for_each(|(chunk, (partners, gains))| pick_chunk(chunk, partners, gains));
         }
         (!watch.is_stopped()).then_some(picks)

@@ -126,6 +126,7 @@ impl<'q> Quotient<'q> {
             }
             let rows: Vec<(Vec<usize>, Vec<Link>)> = tasks
                 .par_iter()
+                .with_max_len(1)
                 .map_init(|| RowSums::new(n_groups), |sums, groups| self.strongest_of(groups.clone(), sums))
                 .collect();
             for (counts, links) in rows {

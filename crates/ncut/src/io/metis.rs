@@ -168,7 +168,10 @@ impl Rows<'_> {
         let surplus = (n_open..n_rows).find(|row| chunk.blanks.binary_search(row).is_err());
         let is_beyond = chunk.problem.is_some() && n_rows >= n_open;
         if let Some(row) = surplus.or(is_beyond.then_some(n_rows)) {
-            return Err((chunk.line_of(row), format!("the header promises {n_nodes} nodes, here is one more")));
+            return Err((
+                chunk.line_of(row),
+                format!("the header promises {n_nodes} nodes, here is one more"),
+            ));
         }
         if let Some(problem) = &chunk.problem {
             let problem = match problem {
@@ -191,7 +194,8 @@ impl Rows<'_> {
             let row = &self.neighbors[bounds[0] as usize..bounds[1] as usize];
             row.iter().filter(|&&neighbor| neighbor as usize == node).count() as u64
         });
-        let (n_edges, n_entries, n_loops) = (self.header.n_edges, self.neighbors.len() as u64, loops.sum::<u64>());
+        let (n_edges, n_entries, n_loops) =
+            (self.header.n_edges, self.neighbors.len() as u64, loops.sum::<u64>());
         let (twice, once) = (n_edges.saturating_mul(2), (n_entries - n_loops) / 2 + n_loops);
         if n_entries == twice || once == n_edges {
             return Ok(());

@@ -440,7 +440,7 @@ impl<'g> Partition<'g> {
         } else {
             let starts: Vec<usize> = (0..n_nodes).step_by(n_per_piece).collect();
             let piece = |&start: &usize| self.sums(start..n_nodes.min(start + n_per_piece));
-            let pieces: Vec<Vec<ClusterSums>> = starts.par_iter().map(piece).collect();
+            let pieces: Vec<Vec<ClusterSums>> = starts.par_iter().with_max_len(1).map(piece).collect();
             let mut all = vec![ClusterSums::default(); self.n_clusters()];
             for piece in &pieces {
                 for (sums, more) in all.iter_mut().zip(piece) {

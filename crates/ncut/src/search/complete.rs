@@ -32,6 +32,7 @@ pub(super) fn complete(
         splits.resize_with(n_clusters, || None);
         let found: Vec<(ClusterId, Option<Split>)> = unknown
             .par_iter()
+            .with_max_len(1)
             .map(|&cluster| Ok((cluster, Split::find(&parts, cluster, task)?)))
             .collect::<Result<_>>()?;
         for (cluster, split) in found {

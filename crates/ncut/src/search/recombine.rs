@@ -97,7 +97,7 @@ fn live(
         let carried_out = |plan: &Plan| plan.carry_out(graph, population, task);
         let children: Vec<Solution> = match is_large(graph) {
             true => plans.iter().map(carried_out).collect::<Result<_>>()?,
-            false => plans.par_iter().map(carried_out).collect::<Result<_>>()?,
+            false => plans.par_iter().with_max_len(1).map(carried_out).collect::<Result<_>>()?,
         };
         let before = population.first().cloned();
         for child in children {

@@ -180,6 +180,7 @@ impl SplitCache {
             .collect();
         let found: Vec<(u64, Option<Split>)> = unknown
             .par_iter()
+            .with_max_len(1)
             .map(|&cluster| Ok((contents[cluster as usize], Split::find(&parts, cluster, task)?)))
             .collect::<Result<_>>()?;
         if task.is_stopped() {
