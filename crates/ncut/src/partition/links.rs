@@ -9,87 +9,67 @@ pub struct Links {
     pub(super) weights: Vec<f64>,
     /// The clusters with a weight, in the order met.
     pub(super) adjacent: Vec<ClusterId>,
-    /// Clusters and weights of the neighbours in other clusters than the node; where all weights are 1, they are not noted.
-    outside: Vec<ClusterId>,
-    outside_weights: Vec<f64>,
-    n_outside: usize,
-    is_unit: bool,
-    /// The weights of the neighbours in its own.
-    inside_weights: Vec<f64>,
+    /// The weights of the neighbours in the node's own cluster.
+    inside: Vec<f64>,
+    /// Those of the others, and their clusters.
+    outside: Vec<(ClusterId, f64)>,
 }
 
 impl Links {
     /// Work space for partitions into `n_clusters`.
     pub fn new(n_clusters: usize) -> Self {
-        Self {
-            weights: vec![0.0; n_clusters],
-            adjacent: Vec::new(),
-            outside: Vec::new(),
-            outside_weights: Vec::new(),
-            n_outside: 0,
-            is_unit: true,
-            inside_weights: Vec::new(),
-        }
+        let (adjacent, inside, outside) = (Vec::new(), Vec::new(), Vec::new());
+        Self { weights: vec![0.0; n_clusters], adjacent, inside, outside }
     }
 
-    /// Meets the neighbours of a node; tells the weight to its own cluster. The weights to the others have to be
-    /// [summed](Self::sum_outside) before they are looked at.
+    /// The weight between a node and its own cluster. For most nodes that is all one needs to know.
     ///
-    /// Who is outside is as good as random, and wrong guesses would take most of the time: everybody is noted on both
-    /// lists, without a branch, and stays on one.
+    /// Who is outside is as good as random, and wrong guesses would take most of the time: every weight is noted, without
+    /// a branch, and the next one written over it if it does not count.
     #[inline]
-    pub(super) fn meet(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) -> f64 {
-        let row = &graph.columns()[graph.entries(node)];
-        if self.outside.len() <= row.len() {
-            self.outside.resize(2 * row.len() + 1, 0);
-            self.outside_weights.resize(2 * row.len() + 1, 0.0);
-            self.inside_weights.resize(2 * row.len() + 1, 0.0);
-        }
+    pub(super) fn inside(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) -> f64 {
         let own = labels[node as usize];
-        let outside = &mut self.outside[..=row.len()];
-        let mut n_outside = 0;
-        self.is_unit = matches!(graph.weights(), Weights::Unit);
-        if self.is_unit {
-            for &neighbor in row {
-                let cluster = labels[neighbor as usize];
-                outside[n_outside] = cluster;
-                n_outside += usize::from(cluster != own);
-            }
-            self.n_outside = n_outside;
-            return (row.len() - n_outside) as f64 - graph.self_loop(node);
+        let row = &graph.columns()[graph.entries(node)];
+        if matches!(graph.weights(), Weights::Unit) {
+            let n_inside: usize = row.iter().map(|&other| usize::from(labels[other as usize] == own)).sum();
+            return n_inside as f64 - graph.self_loop(node);
         }
-        let (outside_weights, inside_weights) =
-            (&mut self.outside_weights[..=row.len()], &mut self.inside_weights[..=row.len()]);
+        if self.inside.len() <= row.len() {
+            self.inside.resize(2 * row.len() + 1, 0.0);
+        }
+        let inside = &mut self.inside[..=row.len()];
         let mut n_inside = 0;
         graph.for_each_neighbor(node, |neighbor, weight| {
-            let cluster = labels[neighbor as usize];
-            outside[n_outside] = cluster;
-            outside_weights[n_outside] = weight;
-            inside_weights[n_inside] = weight;
-            n_outside += usize::from(cluster != own);
-            n_inside += usize::from(cluster == own);
+            inside[n_inside] = weight;
+            n_inside += usize::from(labels[neighbor as usize] == own);
         });
-        self.n_outside = n_outside;
-        inside_weights[..n_inside].iter().sum()
+        inside[..n_inside].iter().sum()
     }
 
+    /// Sums up the weights between a node and the other clusters.
     #[inline]
-    pub(super) fn sum_outside(&mut self) {
+    pub(super) fn sum_outside(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) {
         for cluster in self.adjacent.drain(..) {
             self.weights[cluster as usize] = 0.0;
         }
-        let outside = &self.outside[..self.n_outside];
-        let mut add = |cluster: ClusterId, weight: f64| {
+        let own = labels[node as usize];
+        let n_entries = graph.entries(node).len();
+        if self.outside.len() <= n_entries {
+            self.outside.resize(2 * n_entries + 1, (0, 0.0));
+        }
+        let outside = &mut self.outside[..=n_entries];
+        let mut n_outside = 0;
+        graph.for_each_neighbor(node, |neighbor, weight| {
+            let cluster = labels[neighbor as usize];
+            outside[n_outside] = (cluster, weight);
+            n_outside += usize::from(cluster != own);
+        });
+        for &(cluster, weight) in &outside[..n_outside] {
             let link = &mut self.weights[cluster as usize];
             if *link == 0.0 {
                 self.adjacent.push(cluster);
             }
             *link += weight;
-        };
-        if self.is_unit {
-            outside.iter().for_each(|&cluster| add(cluster, 1.0));
-        } else {
-            outside.iter().zip(&self.outside_weights).for_each(|(&cluster, &weight)| add(cluster, weight));
         }
     }
 }

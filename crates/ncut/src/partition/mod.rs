@@ -253,12 +253,12 @@ impl<'g> Partition<'g> {
             return None;
         }
         let from = self.labels[node as usize];
-        let link_from = links.meet(self.graph, &self.labels, node);
+        let link_from = links.inside(self.graph, &self.labels, node);
         let stay = self.staying(node, from, link_from);
         if stay >= self.most_outside(node, link_from) {
             return None;
         }
-        links.sum_outside();
+        links.sum_outside(self.graph, &self.labels, node);
         let mut best = (stay, from);
         // A score of 0 or less, where staying has more.
         let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
@@ -311,8 +311,8 @@ impl<'g> Partition<'g> {
             return None;
         }
         let from = self.labels[node as usize];
-        let link_from = links.meet(self.graph, &self.labels, node);
-        links.sum_outside();
+        let link_from = links.inside(self.graph, &self.labels, node);
+        links.sum_outside(self.graph, &self.labels, node);
         let mut best = (f64::NEG_INFINITY, from);
         for &cluster in &links.adjacent {
             self.consider(node, cluster, links.weights[cluster as usize], &mut best);
@@ -466,7 +466,7 @@ impl<'g> Partition<'g> {
         let mut links = Links::new(0);
         for node in nodes.start as NodeId..nodes.end as NodeId {
             let label = self.labels[node as usize];
-            let inside = self.graph.self_loop(node) + links.meet(self.graph, &self.labels, node);
+            let inside = self.graph.self_loop(node) + links.inside(self.graph, &self.labels, node);
             sums[label as usize].association.add(inside);
             sums[label as usize].volume.add(self.graph.degree(node));
         }
