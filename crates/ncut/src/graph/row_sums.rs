@@ -9,8 +9,6 @@ const MOST_WAITING: usize = 512;
 /// The sums of one row: a table of groups by hash, or by number where there are few.
 pub(crate) struct RowSums {
     n_groups: usize,
-    /// Whether every group has a place of its own.
-    is_dense: bool,
     groups: Vec<u32>,
     /// 0 in places that are free.
     sums: Vec<f64>,
@@ -29,11 +27,9 @@ pub(crate) struct RowSums {
 
 impl RowSums {
     pub(crate) fn new(n_groups: usize) -> Self {
-        let is_dense = n_groups <= MOST_DENSE;
-        let sums = if is_dense { vec![0.0; n_groups] } else { Vec::new() };
+        let sums = if n_groups <= MOST_DENSE { vec![0.0; n_groups] } else { Vec::new() };
         Self {
             n_groups,
-            is_dense,
             groups: Vec::new(),
             sums,
             taken: Vec::new(),
@@ -53,7 +49,7 @@ impl RowSums {
 
     /// Makes room for a row of at most so many sums; none has been added yet.
     pub(crate) fn expect(&mut self, n_entries: impl FnOnce() -> usize) {
-        if !self.is_dense {
+        if self.n_groups > MOST_DENSE {
             let n_places = 2 * n_entries().min(self.n_groups);
             self.bits = n_places.max(16).next_power_of_two().ilog2();
             if self.sums.len() < 1 << self.bits {
@@ -67,7 +63,7 @@ impl RowSums {
     #[inline]
     pub(crate) fn add(&mut self, group: u32, weight: f64) {
         let taken = |place: usize| u64::from(group) << 32 | place as u64;
-        if self.is_dense {
+        if self.n_groups <= MOST_DENSE {
             // Whether it is the first of its group is what a processor would guess wrong: it is noted in any case, and maybe
             // taken back.
             let sum = &mut self.sums[group as usize];
