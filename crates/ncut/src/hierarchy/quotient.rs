@@ -26,7 +26,7 @@ type Link = (NodeId, f32);
 pub(crate) trait Linked: Sync {
     fn n_nodes(&self) -> usize;
 
-    /// Links of all nodes, one in each direction.
+    /// Links of all nodes, one in each direction, or somewhat more.
     fn n_links(&self) -> usize;
 
     fn degrees(&self) -> &[f64];
@@ -67,12 +67,15 @@ pub(crate) struct Quotient<'q> {
     graph: &'q Graph<'q>,
     group_of: &'q [u32],
     members: Members,
+    degrees: Vec<f64>,
 }
 
 impl<'q> Quotient<'q> {
     pub(crate) fn new(graph: &'q Graph<'q>, groups: &'q Groups) -> Result<Self> {
         let members = Members::new(&groups.of_node, groups.count, graph)?;
-        Ok(Self { graph, group_of: &groups.of_node, members })
+        let degree = |group| members.of(group).iter().map(|&node| graph.degree(node)).sum();
+        let degrees = (0..groups.count).map(degree).collect();
+        Ok(Self { graph, group_of: &groups.of_node, members, degrees })
     }
 
     fn n_groups(&self) -> usize {
@@ -105,15 +108,17 @@ impl<'q> Quotient<'q> {
         (n_entries as f64 * n_groups as f64 / n_sampled as f64) as usize
     }
 
+    /// Whether the links of a group are hardly fewer than the entries of its nodes, so that they may as well be looked up
+    /// there, again and again.
+    pub(crate) fn is_fine(&self) -> bool {
+        self.n_groups() > self.graph.n_nodes() / 2
+    }
+
     /// The strongest links of every group; `None` when the observer said stop.
-    pub(crate) fn strongest_links(&self, watch: &dyn Watch) -> Option<StrongestLinks> {
+    pub(crate) fn strongest_links(mut self, watch: &dyn Watch) -> Option<StrongestLinks> {
         let n_groups = self.n_groups();
-        let degree = |group| self.members.of(group).iter().map(|&node| self.graph.degree(node)).sum();
-        let mut strongest = StrongestLinks {
-            degrees: (0..n_groups).map(degree).collect(),
-            ends: Vec::with_capacity(n_groups),
-            links: Vec::new(),
-        };
+        let degrees = std::mem::take(&mut self.degrees);
+        let mut strongest = StrongestLinks { degrees, ends: Vec::with_capacity(n_groups), links: Vec::new() };
         let mut progress = Progress::new(Stage::Coarsening, n_groups as u64);
         let tasks: Vec<Range<usize>> = (0..n_groups)
             .step_by(GROUPS_PER_TASK)
@@ -168,6 +173,37 @@ impl<'q> Quotient<'q> {
     }
 }
 
+impl Linked for Quotient<'_> {
+    fn n_nodes(&self) -> usize {
+        self.n_groups()
+    }
+
+    fn n_links(&self) -> usize {
+        self.graph.columns().len()
+    }
+
+    fn degrees(&self) -> &[f64] {
+        &self.degrees
+    }
+
+    fn is_unit(&self) -> bool {
+        self.graph.is_unit()
+    }
+
+    /// Two groups with several edges between them have as many links.
+    #[inline]
+    fn for_each_link(&self, group: NodeId, mut visit: impl FnMut(NodeId, f64)) {
+        for &node in self.members.of(group as usize) {
+            self.graph.for_each_neighbor(node, |neighbor, weight| {
+                let other = self.group_of[neighbor as usize];
+                if other != group {
+                    visit(other, weight);
+                }
+            });
+        }
+    }
+}
+
 /// The strongest links of groups. Of two groups one may count the other among its strongest, and not the other way.
 pub(crate) struct StrongestLinks {
     degrees: Vec<f64>,
@@ -212,6 +248,7 @@ impl Linked for StrongestLinks {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hierarchy::propagation::Propagation;
     use crate::progress::{SharedObserver, unobserved};
     use crate::synthetic::Planted;
 
@@ -223,6 +260,7 @@ mod tests {
             let groups = Groups { of_node, count: n_groups as usize };
             let contracted = graph.contract(&groups.of_node, groups.count)?;
             let quotient = Quotient::new(&graph, &groups)?;
+            let n_estimated = quotient.estimated_entries();
             let mut observe = unobserved;
             let links =
                 quotient.strongest_links(&SharedObserver::new(&mut observe)).expect("nobody stops it");
@@ -245,8 +283,40 @@ mod tests {
                 assert_eq!(links.degrees()[group as usize], contracted.degree(group));
             }
             // All groups are asked: there are no more than a sample.
-            assert_eq!(quotient.estimated_entries(), n_entries);
+            assert_eq!(n_estimated, n_entries);
         }
+        Ok(())
+    }
+
+    /// Whether links are summed up or looked up in the graph, labels spread the same way.
+    #[test]
+    fn labels_spread_over_groups_as_over_their_links() -> Result<()> {
+        // A mesh, and pairs of its nodes; those at the end of a row are alone.
+        let (n_rows, n_columns) = (60u32, 41u32);
+        let at = |row: u32, column: u32| row * n_columns + column;
+        let mut edges = Vec::new();
+        for row in 0..n_rows {
+            for column in 0..n_columns {
+                let ahead = [(row, column + 1), (row + 1, column), (row + 1, column + 1)];
+                let inside = ahead.into_iter().filter(|&(row, column)| row < n_rows && column < n_columns);
+                edges.extend(inside.map(|(r, c)| (at(row, column), at(r, c), 1.0)));
+            }
+        }
+        let graph = Graph::from_edges((n_rows * n_columns) as usize, edges)?;
+        let per_row = n_columns.div_ceil(2);
+        let pair = |node: u32| node / n_columns * per_row + node % n_columns / 2;
+        let of_node = (0..n_rows * n_columns).map(pair).collect();
+        let groups = Groups { of_node, count: (n_rows * per_row) as usize };
+        let quotient = Quotient::new(&graph, &groups)?;
+        assert!(quotient.is_fine());
+        let propagation = Propagation { largest: 200.0, max_sweeps: 8, within: None, seed: 3 };
+        let mut observe = unobserved;
+        let watch = SharedObserver::new(&mut observe);
+        let looked_up = propagation.run(&quotient, &watch).expect("nobody stops it");
+        let links = quotient.strongest_links(&watch).expect("nobody stops it");
+        let summed_up = propagation.run(&links, &watch).expect("nobody stops it");
+        assert!(looked_up.count < groups.count / 2, "{} groups", looked_up.count);
+        assert_eq!(looked_up.of_node, summed_up.of_node);
         Ok(())
     }
 }

@@ -327,9 +327,12 @@ fn propagated_beside(
     if quotient.estimated_entries() <= most_made {
         return Ok(None);
     }
+    let merging = Merging { within, ..*merging };
+    if quotient.is_fine() {
+        return Ok(merging.propagated(&quotient, task.watch));
+    }
     let links = quotient.strongest_links(task.watch);
-    drop(quotient);
-    Ok(links.and_then(|links| Merging { within, ..*merging }.propagated(&links, task.watch)))
+    Ok(links.and_then(|links| merging.propagated(&links, task.watch)))
 }
 
 /// The entries that levels of a large graph may have to be kept.
