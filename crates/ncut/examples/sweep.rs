@@ -36,9 +36,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let mut partition = Partition::new(graph, labels, k)?;
             settle(&mut partition, &StoppingRule { max_sweeps: 100, tolerance: 0.0 }, &mut unobserved);
             let at_rest = partition.labels().to_vec();
-            let wrong =
-                |node: usize| if node.is_multiple_of(WRONG) { node % k } else { at_rest[node] as usize };
-            let disturbed: Vec<ClusterId> = (0..n_nodes).map(|node| wrong(node) as ClusterId).collect();
+            let disturb = |(node, &label): (usize, &ClusterId)| {
+                if node.is_multiple_of(WRONG) {
+                    (scattered(node as u64) % k as u64) as ClusterId
+                } else {
+                    label
+                }
+            };
+            let disturbed: Vec<ClusterId> = at_rest.iter().enumerate().map(disturb).collect();
             for (state, labels) in [("one in ten wrong", disturbed), ("at rest", at_rest.clone())] {
                 let (one, moves) = sweep_seconds(graph, &labels, k, 1)?;
                 let (two, _) = sweep_seconds(graph, &labels, k, 2)?;
@@ -84,7 +89,7 @@ where
 {
     let weigh = |from: NodeId, to: NodeId| {
         let pair = u64::from(from.min(to)) << 32 | u64::from(from.max(to));
-        W::from_share((pair.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as f64 / (1 << 24) as f64)
+        W::from_share(scattered(pair) as f64 / (1 << 24) as f64)
     };
     let nodes = 0..graph.n_nodes() as NodeId;
     let weights: Vec<W> = nodes
@@ -96,6 +101,11 @@ where
         Weights::from(weights),
         Symmetrize::Refuse,
     )
+}
+
+/// A number of 24 bits that has nothing to do with the given one, but is always the same.
+fn scattered(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
 }
 
 trait FromShare {
