@@ -46,9 +46,9 @@ impl Links {
         inside[..n_inside].iter().sum()
     }
 
-    /// Sums up the weights between a node and the other clusters.
+    /// Sums up the weights between a node and the other clusters; tells the largest.
     #[inline]
-    pub(super) fn sum_outside(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) {
+    pub(super) fn sum_outside(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) -> f64 {
         for cluster in self.adjacent.drain(..) {
             self.weights[cluster as usize] = 0.0;
         }
@@ -64,12 +64,15 @@ impl Links {
             outside[n_outside] = (cluster, weight);
             n_outside += usize::from(cluster != own);
         });
+        let mut largest: f64 = 0.0;
         for &(cluster, weight) in &outside[..n_outside] {
             let link = &mut self.weights[cluster as usize];
             if *link == 0.0 {
                 self.adjacent.push(cluster);
             }
             *link += weight;
+            largest = largest.max(*link);
         }
+        largest
     }
 }

@@ -255,13 +255,18 @@ impl<'g> Partition<'g> {
         let from = self.labels[node as usize];
         let link_from = links.inside(self.graph, &self.labels, node);
         let stay = self.staying(node, from, link_from);
-        if stay >= self.most_outside(node, link_from) {
+        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
+        // Sums of millions of weights are not exact.
+        let outside = degree - own - link_from + 1e-9 * degree;
+        if stay >= self.most_joining(node, outside) {
             return None;
         }
-        links.sum_outside(self.graph, &self.labels, node);
+        let largest = links.sum_outside(self.graph, &self.labels, node);
+        if stay >= self.most_joining(node, largest) {
+            return None;
+        }
         let mut best = (stay, from);
         // A score of 0 or less, where staying has more.
-        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
         let is_hopeless = |cluster: ClusterId, link: f64| {
             stay >= ROUNDING && 2.0 * link + own <= degree * self.clusters[cluster as usize].density
         };
@@ -340,14 +345,12 @@ impl<'g> Partition<'g> {
         }
     }
 
-    /// No other cluster scores more than this for a node with weight `inside` to its own: it would do so if all other
-    /// neighbours were in it, and it were the least dense and the smallest.
+    /// No other cluster scores more than this for a node with at most the weight `link` to any: it would do so with all of
+    /// that, if it were the least dense and the smallest.
     #[inline]
-    fn most_outside(&self, node: NodeId, inside: f64) -> f64 {
+    fn most_joining(&self, node: NodeId, link: f64) -> f64 {
         let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
-        // Sums of millions of weights are not exact.
-        let outside = degree - own - inside + 1e-9 * degree;
-        let excess = 2.0 * outside + own - degree * self.lowest_density;
+        let excess = 2.0 * link + own - degree * self.lowest_density;
         excess.max(0.0) / (self.lowest_volume + degree) + ROUNDING
     }
 
