@@ -1,6 +1,7 @@
 //! The neighbours of one node, summed up by their clusters.
 
 use super::ClusterId;
+use super::labels::{Labels, Short};
 use crate::graph::{Graph, NodeId, Weights};
 
 /// The weight between one node and every cluster: work space of [`Partition::best_move`](super::Partition::best_move).
@@ -23,11 +24,29 @@ impl Links {
     }
 
     /// The weight between a node and its own cluster. For most nodes that is all one needs to know.
-    ///
+    #[inline]
+    pub(super) fn inside(&mut self, graph: &Graph<'_>, labels: &Labels, node: NodeId) -> f64 {
+        match labels.short() {
+            Short::None => self.inside_by(graph, labels.all(), node),
+            Short::Bytes(labels) => self.inside_by(graph, labels, node),
+            Short::Pairs(labels) => self.inside_by(graph, labels, node),
+        }
+    }
+
+    /// Sums up the weights between a node and the other clusters; tells the largest.
+    #[inline]
+    pub(super) fn sum_outside(&mut self, graph: &Graph<'_>, labels: &Labels, node: NodeId) -> f64 {
+        match labels.short() {
+            Short::None => self.sum_outside_by(graph, labels.all(), node),
+            Short::Bytes(labels) => self.sum_outside_by(graph, labels, node),
+            Short::Pairs(labels) => self.sum_outside_by(graph, labels, node),
+        }
+    }
+
     /// Who is outside is as good as random, and wrong guesses would take most of the time: every weight is noted, without
     /// a branch, and the next one written over it if it does not count.
     #[inline]
-    pub(super) fn inside(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) -> f64 {
+    fn inside_by<L: Copy + PartialEq>(&mut self, graph: &Graph<'_>, labels: &[L], node: NodeId) -> f64 {
         let own = labels[node as usize];
         let row = &graph.columns()[graph.entries(node)];
         if matches!(graph.weights(), Weights::Unit) {
@@ -46,13 +65,17 @@ impl Links {
         inside[..n_inside].iter().sum()
     }
 
-    /// Sums up the weights between a node and the other clusters; tells the largest.
     #[inline]
-    pub(super) fn sum_outside(&mut self, graph: &Graph<'_>, labels: &[ClusterId], node: NodeId) -> f64 {
+    fn sum_outside_by<L: Copy + Into<ClusterId>>(
+        &mut self,
+        graph: &Graph<'_>,
+        labels: &[L],
+        node: NodeId,
+    ) -> f64 {
         for cluster in self.adjacent.drain(..) {
             self.weights[cluster as usize] = 0.0;
         }
-        let own = labels[node as usize];
+        let own: ClusterId = labels[node as usize].into();
         let n_entries = graph.entries(node).len();
         if self.outside.len() <= n_entries {
             self.outside.resize(2 * n_entries + 1, (0, 0.0));
@@ -60,7 +83,7 @@ impl Links {
         let outside = &mut self.outside[..=n_entries];
         let mut n_outside = 0;
         graph.for_each_neighbor(node, |neighbor, weight| {
-            let cluster = labels[neighbor as usize];
+            let cluster: ClusterId = labels[neighbor as usize].into();
             outside[n_outside] = (cluster, weight);
             n_outside += usize::from(cluster != own);
         });

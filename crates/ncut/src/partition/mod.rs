@@ -1,6 +1,7 @@
 //! Labels and the sums that N-Cut is made of, kept exact while nodes move.
 
 mod bonds;
+mod labels;
 mod links;
 mod sum;
 
@@ -12,6 +13,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use bonds::Bonds;
+use labels::Labels;
 
 pub use links::Links;
 pub(crate) use sum::Sum;
@@ -35,7 +37,7 @@ pub(crate) fn density(association: f64, volume: f64) -> f64 {
 #[derive(Clone, Debug)]
 pub struct Partition<'g> {
     graph: &'g Graph<'g>,
-    labels: Vec<ClusterId>,
+    labels: Labels,
     clusters: Vec<Cluster>,
     /// No node leaves a cluster whose volume would fall below this.
     floor: f64,
@@ -144,7 +146,7 @@ impl<'g> Partition<'g> {
         }
         let mut partition = Self {
             graph,
-            labels,
+            labels: Labels::new(labels, n_clusters),
             clusters,
             floor: 0.0,
             lowest_density: 0.0,
@@ -166,7 +168,7 @@ impl<'g> Partition<'g> {
     /// find the same moves.
     pub(crate) fn keep_bonds(&mut self) {
         if self.bonds.is_none() {
-            self.bonds = Bonds::of(self.graph, &self.labels, self.n_clusters());
+            self.bonds = Bonds::of(self.graph, self.labels.all(), self.n_clusters());
         }
     }
 
@@ -177,12 +179,12 @@ impl<'g> Partition<'g> {
 
     /// The cluster of every node.
     pub fn labels(&self) -> &[ClusterId] {
-        &self.labels
+        self.labels.all()
     }
 
     /// The cluster of every node.
     pub fn into_labels(self) -> Vec<ClusterId> {
-        self.labels
+        self.labels.into_all()
     }
 
     /// Number of clusters.
@@ -212,7 +214,7 @@ impl<'g> Partition<'g> {
 
     /// The change of the objective if `node` moved to `cluster`.
     pub fn gain(&self, node: NodeId, cluster: ClusterId) -> f64 {
-        let from = self.labels[node as usize];
+        let from = self.labels.of(node);
         if from == cluster {
             return 0.0;
         }
@@ -222,10 +224,10 @@ impl<'g> Partition<'g> {
 
     /// The weight between a node and its own cluster, and another.
     fn links(&self, node: NodeId, other: ClusterId) -> (f64, f64) {
-        let from = self.labels[node as usize];
+        let from = self.labels.of(node);
         let (mut link_from, mut link_to) = (0.0, 0.0);
         self.graph.for_each_neighbor(node, |neighbor, weight| {
-            let label = self.labels[neighbor as usize];
+            let label = self.labels.of(neighbor);
             if label == from {
                 link_from += weight;
             } else if label == other {
@@ -252,7 +254,7 @@ impl<'g> Partition<'g> {
         if !self.may_leave(node) || self.is_bound(node) {
             return None;
         }
-        let from = self.labels[node as usize];
+        let from = self.labels.of(node);
         let link_from = links.inside(self.graph, &self.labels, node);
         let stay = self.staying(node, from, link_from);
         let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
@@ -296,7 +298,7 @@ impl<'g> Partition<'g> {
     #[inline]
     fn is_bound(&self, node: NodeId) -> bool {
         let Some(bonds) = &self.bonds else { return false };
-        let from = self.labels[node as usize];
+        let from = self.labels.of(node);
         if self.is_nearly_all(node, from) {
             return false;
         }
@@ -315,7 +317,7 @@ impl<'g> Partition<'g> {
         if !self.may_leave(node) {
             return None;
         }
-        let from = self.labels[node as usize];
+        let from = self.labels.of(node);
         let link_from = links.inside(self.graph, &self.labels, node);
         links.sum_outside(self.graph, &self.labels, node);
         let mut best = (f64::NEG_INFINITY, from);
@@ -331,7 +333,7 @@ impl<'g> Partition<'g> {
     /// Whether the cluster of `node` can do without it.
     #[inline]
     fn may_leave(&self, node: NodeId) -> bool {
-        let (from, degree) = (&self.clusters[self.labels[node as usize] as usize], self.graph.degree(node));
+        let (from, degree) = (&self.clusters[self.labels.of(node) as usize], self.graph.degree(node));
         from.size > 1 && degree > 0.0 && (self.floor == 0.0 || from.volume - degree >= self.floor)
     }
 
@@ -339,7 +341,7 @@ impl<'g> Partition<'g> {
     #[inline]
     fn consider(&self, node: NodeId, cluster: ClusterId, link: f64, best: &mut (f64, ClusterId)) {
         let score = self.joining(node, cluster, link);
-        let is_own = best.1 == self.labels[node as usize];
+        let is_own = best.1 == self.labels.of(node);
         if score > best.0 || (score == best.0 && !is_own && cluster < best.1) {
             *best = (score, cluster);
         }
@@ -368,7 +370,7 @@ impl<'g> Partition<'g> {
     /// The move of `node` to `cluster`, whatever it gains; `None` when the node is isolated, alone in its
     /// cluster, bound to it by the floor, or there already.
     pub fn move_to(&self, node: NodeId, cluster: ClusterId) -> Option<Move> {
-        let from = self.labels[node as usize];
+        let from = self.labels.of(node);
         if from == cluster || !self.may_leave(node) {
             return None;
         }
@@ -398,7 +400,7 @@ impl<'g> Partition<'g> {
     /// # Panics
     /// When the node is not where the move takes it from: the move was made for another state.
     pub fn apply(&mut self, Move { node, from, to, link_from, link_to, .. }: Move) {
-        assert_eq!(self.labels[node as usize], from, "the move was made for another state of the partition");
+        assert_eq!(self.labels.of(node), from, "the move was made for another state of the partition");
         let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
         let source = &mut self.clusters[from as usize];
         source.set(source.association - (2.0 * link_from + own), source.volume - degree);
@@ -407,9 +409,9 @@ impl<'g> Partition<'g> {
         let target = &mut self.clusters[to as usize];
         target.set(target.association + (2.0 * link_to + own), target.volume + degree);
         target.size += 1;
-        self.labels[node as usize] = to;
+        self.labels.set(node, to);
         if let Some(bonds) = &mut self.bonds {
-            bonds.follow(node, (from, to), self.graph, &self.labels);
+            bonds.follow(node, (from, to), self.graph, self.labels.all());
         }
         if has_lost_digits {
             self.refresh();
@@ -468,7 +470,7 @@ impl<'g> Partition<'g> {
         let mut sums = vec![ClusterSums::default(); self.n_clusters()];
         let mut links = Links::new(0);
         for node in nodes.start as NodeId..nodes.end as NodeId {
-            let label = self.labels[node as usize];
+            let label = self.labels.of(node);
             let inside = self.graph.self_loop(node) + links.inside(self.graph, &self.labels, node);
             sums[label as usize].association.add(inside);
             sums[label as usize].volume.add(self.graph.degree(node));
@@ -481,15 +483,15 @@ impl<'g> Partition<'g> {
     pub(crate) fn relabel(&mut self, nodes: &[NodeId], labels: &[ClusterId], mut met: impl FnMut(NodeId)) {
         let mut sums: Vec<Option<(ClusterSums, usize)>> = vec![None; self.n_clusters()];
         for &node in nodes {
-            self.labels[node as usize] = labels[node as usize];
+            self.labels.set(node, labels[node as usize]);
         }
         self.bonds = None;
         for &node in nodes {
-            let label = self.labels[node as usize];
+            let label = self.labels.of(node);
             let mut inside = self.graph.self_loop(node);
             self.graph.for_each_neighbor(node, |neighbor, weight| {
                 met(neighbor);
-                if self.labels[neighbor as usize] == label {
+                if self.labels.of(neighbor) == label {
                     inside += weight;
                 }
             });
@@ -531,12 +533,12 @@ impl<'g> Partition<'g> {
     fn density_without(&self, node: NodeId, cluster: ClusterId) -> f64 {
         let (mut association, mut volume) = (Sum::default(), Sum::default());
         for other in (0..self.graph.n_nodes() as NodeId).filter(|&other| other != node) {
-            if self.labels[other as usize] != cluster {
+            if self.labels.of(other) != cluster {
                 continue;
             }
             let mut inside = self.graph.self_loop(other);
             self.graph.for_each_neighbor(other, |neighbor, weight| {
-                if neighbor != node && self.labels[neighbor as usize] == cluster {
+                if neighbor != node && self.labels.of(neighbor) == cluster {
                     inside += weight;
                 }
             });
