@@ -82,11 +82,14 @@ proptest! {
         let after = objective(&matrix, partition.labels());
         prop_assert!(after >= before - 1e-9, "fell from {before} to {after}");
         prop_assert!(close(partition.objective(), after));
-        // Started again from its own labels, it finds nothing it had missed.
+        // With sums made afresh no move gains what it had missed. (One that gains a last bit may open the way to more.)
         if descent.stop_reason == StopReason::LocalOptimum {
-            let mut again = Partition::new(&graph, partition.labels().to_vec(), k).unwrap();
-            descend(&mut again, &rule, &mut unobserved);
-            prop_assert!(again.objective() <= after + 1e-9, "{} is reachable from {after}", again.objective());
+            let again = Partition::new(&graph, partition.labels().to_vec(), k).unwrap();
+            let mut links = Links::new(k);
+            for node in 0..sketch.n_nodes as u32 {
+                let gain = again.best_move(node, &mut links).map_or(0.0, |step| step.gain());
+                prop_assert!(gain <= 1e-9, "node {node} gains {gain} from {after}");
+            }
         }
     }
 

@@ -8,8 +8,9 @@ use crate::graph::{Graph, NodeId, Weights};
 #[derive(Clone, Debug)]
 pub struct Links {
     pub(super) weights: Vec<f64>,
-    /// The clusters with a weight, in the order met.
-    pub(super) adjacent: Vec<ClusterId>,
+    /// The clusters with a weight, in the order met, and more room.
+    adjacent: Vec<ClusterId>,
+    n_adjacent: usize,
     /// The weights of the neighbours in the node's own cluster.
     inside: Vec<f64>,
     /// Those of the others, and their clusters.
@@ -20,7 +21,12 @@ impl Links {
     /// Work space for partitions into `n_clusters`.
     pub fn new(n_clusters: usize) -> Self {
         let (adjacent, inside, outside) = (Vec::new(), Vec::new(), Vec::new());
-        Self { weights: vec![0.0; n_clusters], adjacent, inside, outside }
+        Self { weights: vec![0.0; n_clusters], adjacent, n_adjacent: 0, inside, outside }
+    }
+
+    /// The clusters that were [summed up](Self::sum_outside), in the order met.
+    pub(super) fn adjacent(&self) -> &[ClusterId] {
+        &self.adjacent[..self.n_adjacent]
     }
 
     /// The weight between a node and its own cluster. For most nodes that is all one needs to know.
@@ -53,10 +59,7 @@ impl Links {
             let n_inside: usize = row.iter().map(|&other| usize::from(labels[other as usize] == own)).sum();
             return n_inside as f64 - graph.self_loop(node);
         }
-        if self.inside.len() <= row.len() {
-            self.inside.resize(2 * row.len() + 1, 0.0);
-        }
-        let inside = &mut self.inside[..=row.len()];
+        let inside = with_room(&mut self.inside, row.len());
         let mut n_inside = 0;
         graph.for_each_neighbor(node, |neighbor, weight| {
             inside[n_inside] = weight;
@@ -72,30 +75,37 @@ impl Links {
         labels: &[L],
         node: NodeId,
     ) -> f64 {
-        for cluster in self.adjacent.drain(..) {
+        for &cluster in &self.adjacent[..self.n_adjacent] {
             self.weights[cluster as usize] = 0.0;
         }
         let own: ClusterId = labels[node as usize].into();
         let n_entries = graph.entries(node).len();
-        if self.outside.len() <= n_entries {
-            self.outside.resize(2 * n_entries + 1, (0, 0.0));
-        }
-        let outside = &mut self.outside[..=n_entries];
+        let outside = with_room(&mut self.outside, n_entries);
         let mut n_outside = 0;
         graph.for_each_neighbor(node, |neighbor, weight| {
             let cluster: ClusterId = labels[neighbor as usize].into();
             outside[n_outside] = (cluster, weight);
             n_outside += usize::from(cluster != own);
         });
-        let mut largest: f64 = 0.0;
+        let (weights, adjacent) = (&mut self.weights[..], with_room(&mut self.adjacent, n_outside));
+        let (mut n_adjacent, mut largest) = (0, 0.0);
         for &(cluster, weight) in &outside[..n_outside] {
-            let link = &mut self.weights[cluster as usize];
-            if *link == 0.0 {
-                self.adjacent.push(cluster);
-            }
+            let link = &mut weights[cluster as usize];
+            adjacent[n_adjacent] = cluster;
+            n_adjacent += usize::from(*link == 0.0);
             *link += weight;
-            largest = largest.max(*link);
+            largest = if *link > largest { *link } else { largest };
         }
+        self.n_adjacent = n_adjacent;
         largest
     }
+}
+
+/// Room for so many, and one that is written over.
+#[inline]
+fn with_room<T: Copy + Default>(space: &mut Vec<T>, n: usize) -> &mut [T] {
+    if space.len() <= n {
+        space.resize(2 * n + 1, T::default());
+    }
+    &mut space[..=n]
 }

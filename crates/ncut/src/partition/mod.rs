@@ -272,7 +272,7 @@ impl<'g> Partition<'g> {
         let is_hopeless = |cluster: ClusterId, link: f64| {
             stay >= ROUNDING && 2.0 * link + own <= degree * self.clusters[cluster as usize].density
         };
-        for &cluster in &links.adjacent {
+        for &cluster in links.adjacent() {
             let link = links.weights[cluster as usize];
             if !is_hopeless(cluster, link) {
                 self.consider(node, cluster, link, &mut best);
@@ -321,7 +321,7 @@ impl<'g> Partition<'g> {
         let link_from = links.inside(self.graph, &self.labels, node);
         links.sum_outside(self.graph, &self.labels, node);
         let mut best = (f64::NEG_INFINITY, from);
-        for &cluster in &links.adjacent {
+        for &cluster in links.adjacent() {
             self.consider(node, cluster, links.weights[cluster as usize], &mut best);
         }
         let (score, to) = best;
