@@ -26,6 +26,8 @@ const STARVED: usize = 10;
 /// As [`STARVED`], where a round costs much: over so many entries.
 const FAMISHED: usize = 100;
 const COSTLY: usize = 1 << 20;
+/// A round that starves brings together one node in [`STARVED`]; one in this many where it costs much and is in a hurry.
+const HURRIED: usize = 4;
 /// Labels propagate while there are this many nodes for each cluster that is to be.
 const MANY: usize = 20;
 /// Volume that labels spread over, as a share of the cap.
@@ -60,6 +62,8 @@ pub(crate) struct Merging<'a> {
     pub(crate) crowd: f64,
     /// Whether labels may propagate where pairs starve.
     pub(crate) propagates: bool,
+    /// Whether rounds that cost much may be fewer and merge what does not fit so well: splits mend that later.
+    pub(crate) hurries: bool,
     /// Weights are looked at as if up to this share larger or smaller.
     pub(crate) noise: f64,
     /// What the noise and the hash of pairs are made of.
@@ -110,6 +114,7 @@ impl Merging<'_> {
             cap: f64::INFINITY,
             crowd: 0.0,
             propagates: false,
+            hurries: false,
             noise: 0.0,
             seed: 0,
         }
@@ -175,6 +180,8 @@ impl Merging<'_> {
         if n_nodes - pairs.len() < self.target || self.floor > 0.0 {
             pairs.sort_unstable_by(|&a, &b| picks.best_first(a, b));
         }
+        let is_costly = graph.columns().len() > COSTLY;
+        let part = if is_costly && self.hurries { HURRIED } else { STARVED };
         let mut joining = Joining {
             merging: self,
             picks: &picks,
@@ -184,6 +191,7 @@ impl Merging<'_> {
             n_nodes,
             n_left: n_nodes,
             n_large,
+            enough: (n_nodes - n_nodes / part).max(self.target).min(n_nodes - 1),
         };
         for node in pairs {
             joining.pair(node);
@@ -196,7 +204,6 @@ impl Merging<'_> {
                 .filter(|&node| joining.is_free[node as usize] && picks.partner(node).is_some())
                 .collect();
             followers.sort_unstable_by(|&a, &b| picks.best_first(a, b));
-            let is_costly = graph.columns().len() > COSTLY;
             if is_costly && joining.n_joined() < n_nodes / FAMISHED {
                 joining.one_sided_pairs(&followers);
             }
@@ -357,6 +364,8 @@ struct Joining<'r> {
     n_nodes: usize,
     n_left: usize,
     n_large: usize,
+    /// Groups that are few enough for a round that starves.
+    enough: usize,
 }
 
 impl Joining<'_> {
@@ -389,11 +398,10 @@ impl Joining<'_> {
 
     /// Nodes join the one that they picked while that has nobody else, whoever it would have picked.
     fn one_sided_pairs(&mut self, followers: &[NodeId]) {
-        let enough = self.enough();
         for &node in followers {
             let partner = self.picks.partners[node as usize];
             let are_free = self.is_free[node as usize] && self.is_free[partner as usize];
-            if self.n_left > enough && are_free {
+            if self.n_left > self.enough && are_free {
                 self.pair(node);
             }
         }
@@ -402,10 +410,9 @@ impl Joining<'_> {
     /// Nodes without a pair join the group of the one they picked. Where that is full, those that picked it come
     /// together by twos and threes.
     fn followers(&mut self, followers: &[NodeId]) {
-        let enough = self.enough();
         let mut gathering: Vec<NodeId> = vec![NOBODY; self.n_nodes];
         for &node in followers {
-            if self.n_left <= enough {
+            if self.n_left <= self.enough {
                 break;
             }
             if !self.is_free[node as usize] {
@@ -435,11 +442,6 @@ impl Joining<'_> {
             self.n_left <= target && floor == 0.0
         };
         a != b && !has_arrived
-    }
-
-    /// Groups that are few enough for a round.
-    fn enough(&self) -> usize {
-        (self.n_nodes - self.n_nodes / STARVED).max(self.merging.target).min(self.n_nodes - 1)
     }
 
     fn groups(&mut self, a: NodeId, b: NodeId) -> (usize, usize) {
@@ -529,6 +531,7 @@ mod tests {
             n_nodes: 50,
             n_left: 50,
             n_large: 50,
+            enough: 45,
         };
         joining.pair(1);
         joining.one_sided_pairs(&[0, 3, 4]);

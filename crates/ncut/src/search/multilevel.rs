@@ -243,6 +243,7 @@ fn coarsen(graph: &Graph<'_>, task: &Task<'_>, how: &Coarsening<'_>) -> Result<L
     let merging = Merging {
         floor: if how.within.is_some() { 0.0 } else { task.floor },
         propagates: task.propagation,
+        hurries: task.coarse_split_rounds > 0,
         cap,
         // Clusters that are kept are found again, however nodes come together inside them.
         crowd: if how.within.is_some() { cap / CROWDS_PER_CLUSTER } else { 0.0 },
