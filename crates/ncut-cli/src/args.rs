@@ -8,7 +8,7 @@ use ncut::descent::StoppingRule;
 use ncut::image::{PictureGraph, PixelLinks};
 use ncut::io::{Header, ReadOptions, Verification};
 use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
-use ncut::{ComponentChoice, Ncut, Preset, Symmetrize};
+use ncut::{ComponentChoice, Ncut, ObjectiveKind, Preset, Symmetrize};
 
 /// Normalized-Cut graph clustering: direct, fast, deterministic, exact in k
 #[derive(Debug, Parser)]
@@ -81,6 +81,7 @@ Examples:
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
   ncut cluster web.mtx -k 100 --min-share 0          the highest objective, slivers and all
   ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
+  ncut cluster roads.mtx -k 32 --objective ratio-cut   balance numbers of nodes instead of volumes
   ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped instead of read
 
 Ctrl-C keeps the best so far; a second one abandons it.
@@ -185,6 +186,9 @@ pub(crate) struct ScoreArgs {
     /// Known labels to compare with; -1 is skipped
     #[arg(long, value_name = "LABELS")]
     pub(crate) truth: Option<PathBuf>,
+    /// Which objective the score names first
+    #[arg(long, value_enum, default_value_t = ObjectiveArg::Ncut)]
+    pub(crate) objective: ObjectiveArg,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
@@ -217,6 +221,9 @@ pub(crate) struct ChooseArgs {
     /// No cluster's volume below this share of the mean; 0 is plain N-Cut [default: 0.25]
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) min_share: Option<f64>,
+    /// Stop this long after the graph is there; numbers not reached by then come from merging alone
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
+    pub(crate) time_limit: Option<Duration>,
     /// Seed of whatever is random
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -241,7 +248,8 @@ spectral rotation; the seconds of each include its eigenvectors. The presets sta
 Examples:
   ncut compare roads.mtx -k 32
   ncut compare mail.npz -k 42 --truth known.npz --json table.json
-  ncut compare roads.mtx -k 32 --time-limit 20       preset `best` too, for so long"))]
+  ncut compare roads.mtx -k 32 --best 20             preset `best` too, for 20 seconds
+  ncut compare web.mtx -k 32 --time-limit 60         what can be compared within a minute"))]
 pub(crate) struct CompareArgs {
     /// The graph
     pub(crate) graph: PathBuf,
@@ -251,9 +259,12 @@ pub(crate) struct CompareArgs {
     /// Known labels to compare with; -1 is skipped
     #[arg(long, value_name = "LABELS")]
     pub(crate) truth: Option<PathBuf>,
-    /// Run preset `best` too, for this long
+    /// Stop this long after the graph is there; solvers that had no time are left out
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
+    /// Run preset `best` too, for this long
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
+    pub(crate) best: Option<Duration>,
     /// Seed of whatever is random
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -348,7 +359,10 @@ pub(crate) struct SolvingArgs {
     /// Which algorithms run
     #[arg(long, value_enum, default_value_t = PresetArg::Default)]
     pub(crate) preset: PresetArg,
-    /// Stop this long after the graph is there and keep the best so far
+    /// What is optimised
+    #[arg(long, value_enum, default_value_t = ObjectiveArg::Ncut)]
+    pub(crate) objective: ObjectiveArg,
+    /// Stop this long after the input is read and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
     /// Sweeps at most of every descent; presets other than `paper` make many
@@ -380,10 +394,7 @@ impl SolvingArgs {
             Some(min_share) => settings.min_share(min_share),
             None => settings,
         };
-        match self.time_limit {
-            Some(limit) => settings.time_limit(limit),
-            None => settings,
-        }
+        settings.objective(self.objective.kind())
     }
 }
 
@@ -544,6 +555,24 @@ pub(crate) struct ReportingArgs {
     /// Print no summary and no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// What is optimised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ObjectiveArg {
+    /// Normalized Cut: the weight inside a cluster over its volume
+    Ncut,
+    /// Ratio-Cut: the weight cut from a cluster over its number of nodes
+    RatioCut,
+}
+
+impl ObjectiveArg {
+    pub(crate) fn kind(self) -> ObjectiveKind {
+        match self {
+            Self::Ncut => ObjectiveKind::NormalizedCut,
+            Self::RatioCut => ObjectiveKind::RatioCut,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("ncut: {error:#}");
-            ExitCode::from(if matches!(error.downcast_ref(), Some(ncut::Error::Cancelled)) {
+            ExitCode::from(if is_interrupt(&error) {
                 INTERRUPTED
             } else if error.is::<UsageError>() {
                 USAGE
@@ -60,6 +60,15 @@ fn main() -> ExitCode {
             })
         }
     }
+}
+
+/// Whether Ctrl-C left nothing to keep.
+fn is_interrupt(error: &anyhow::Error) -> bool {
+    let reason = match error.downcast_ref() {
+        Some(ncut::Error::Stopped { reason }) => Some(*reason),
+        _ => None,
+    };
+    reason == Some(ncut::StopReason::Cancelled)
 }
 
 /// Files that nobody verified may break any promise; what comes of it is told like any other refusal.

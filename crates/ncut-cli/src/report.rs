@@ -1,12 +1,13 @@
 //! What is said about a clustering: a few lines for people, JSON for programs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use ncut::spectral::{BoundStatus, UpperBound};
-use ncut::{Agreement, ClusterSummary, Clustering, Graph, StopReason};
+use ncut::{Agreement, ClusterSummary, Clustering, CutScore, Graph, ObjectiveKind, StopReason};
 use serde::Serialize;
 
 use crate::args::SolvingArgs;
@@ -18,6 +19,7 @@ pub(crate) struct ClusteringReport {
     #[serde(flatten)]
     pub(crate) graph: GraphReport,
     preset: &'static str,
+    objective_name: &'static str,
     min_share: f64,
     seed: u64,
     threads: u32,
@@ -32,6 +34,9 @@ pub(crate) struct ClusteringReport {
     moves: u64,
     pub(crate) seconds: Seconds,
     pub(crate) peak_memory_bytes: Option<u64>,
+    /// What the search did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<BTreeMap<&'static str, String>>,
 }
 
 impl ClusteringReport {
@@ -44,10 +49,11 @@ impl ClusteringReport {
         Self {
             graph: GraphReport::new(graph, found.n_components),
             preset: solving.preset.preset().name(),
+            objective_name: found.objective_kind.name(),
             min_share: solving.min_share.unwrap_or_else(|| solving.preset.preset().min_share()),
             seed: solving.seed,
             threads: solving.preset.threads(),
-            cut: CutReport::new(&found.clusters, found.objective, found.ncut, found.smallest_share),
+            cut: CutReport::of(found),
             bound: None,
             agreement: None,
             stop_reason: found.stop_reason.name(),
@@ -55,6 +61,7 @@ impl ClusteringReport {
             moves: found.moves,
             seconds,
             peak_memory_bytes: peak_memory_bytes(),
+            plan: found.plan.as_ref().map(|plan| plan.decisions().into_iter().collect()),
         }
     }
 
@@ -64,6 +71,11 @@ impl ClusteringReport {
         let cut = self.cut.sentence_with(self.bound.as_ref());
         format!("{cut}, {work} in {:.2} s", self.seconds.solve)
     }
+}
+
+/// Who stopped the work.
+pub(crate) fn stopped_by(reason: StopReason) -> &'static str {
+    if reason == StopReason::TimeLimit { "the time limit" } else { "Ctrl-C" }
 }
 
 /// A remark when the work was cut short.
@@ -127,8 +139,12 @@ pub(crate) struct CutReport {
     n_labelled: usize,
     objective: f64,
     ncut: f64,
+    ratio_cut: f64,
+    modularity: f64,
     smallest_share: f64,
     clusters: Vec<ClusterReport>,
+    #[serde(skip)]
+    kind: ObjectiveKind,
 }
 
 #[derive(Serialize)]
@@ -140,7 +156,21 @@ struct ClusterReport {
 }
 
 impl CutReport {
-    pub(crate) fn new(clusters: &[ClusterSummary], objective: f64, ncut: f64, smallest_share: f64) -> Self {
+    /// The report on a result.
+    fn of(found: &Clustering) -> Self {
+        let score = CutScore {
+            objective: found.objective,
+            ncut: found.ncut,
+            ratio_cut: found.ratio_cut,
+            modularity: found.modularity,
+            smallest_share: found.smallest_share,
+            clusters: found.clusters.clone(),
+        };
+        Self::new(&score, found.objective_kind)
+    }
+
+    pub(crate) fn new(score: &CutScore, kind: ObjectiveKind) -> Self {
+        let clusters = &score.clusters;
         let row = |&ClusterSummary { label, size, volume, association }: &ClusterSummary| ClusterReport {
             label,
             size,
@@ -150,10 +180,13 @@ impl CutReport {
         Self {
             n_clusters: clusters.len(),
             n_labelled: clusters.iter().map(|cluster| cluster.size).sum(),
-            objective,
-            ncut,
-            smallest_share,
+            objective: score.objective,
+            ncut: score.ncut,
+            ratio_cut: score.ratio_cut,
+            modularity: score.modularity,
+            smallest_share: score.smallest_share,
             clusters: clusters.iter().map(row).collect(),
+            kind,
         }
     }
 
@@ -170,7 +203,11 @@ impl CutReport {
     pub(crate) fn sentence_with(&self, bound: Option<&BoundReport>) -> String {
         let clusters = counted(self.n_clusters, "cluster");
         let bound = bound.map(BoundReport::phrase).unwrap_or_default();
-        format!("{clusters}, N-Cut {} (objective {:.4}{bound})", digits(self.ncut), self.objective)
+        let (name, cut) = match self.kind {
+            ObjectiveKind::RatioCut => ("Ratio-Cut", self.ratio_cut),
+            _ => ("N-Cut", self.ncut),
+        };
+        format!("{clusters}, {name} {} (objective {:.4}{bound})", digits(cut), self.objective)
     }
 
     /// A remark when clusters are whole components, which is optimal and often not what is wanted.
@@ -191,19 +228,37 @@ impl CutReport {
 /// How good a clustering can be at most.
 #[derive(Serialize)]
 pub(crate) struct BoundReport {
-    upper_bound: f64,
+    /// Null when there was no time for it.
+    upper_bound: Option<f64>,
     bound_status: &'static str,
+    #[serde(skip)]
+    stopped: Option<StopReason>,
 }
 
 impl BoundReport {
     pub(crate) fn new(bound: UpperBound) -> Self {
-        Self { upper_bound: bound.value, bound_status: bound.status.name() }
+        Self { upper_bound: Some(bound.value), bound_status: bound.status.name(), stopped: None }
+    }
+
+    /// There was no time for it.
+    pub(crate) fn stopped(reason: StopReason) -> Self {
+        Self { upper_bound: None, bound_status: "cut-short", stopped: Some(reason) }
+    }
+
+    pub(crate) fn value(&self) -> Option<f64> {
+        self.upper_bound
     }
 
     /// `, at most 31.9332`, and a word if it is not certain.
     pub(crate) fn phrase(&self) -> String {
         let certainty = if self.bound_status == BoundStatus::Verified.name() { "" } else { ", estimated" };
-        format!(", at most {:.4}{certainty}", self.upper_bound)
+        self.upper_bound.map_or(String::new(), |bound| format!(", at most {bound:.4}{certainty}"))
+    }
+
+    /// A remark when it was cut short.
+    pub(crate) fn stop_remark(&self) -> Option<String> {
+        let why = stopped_by(self.stopped?);
+        Some(format!("the upper bound was cut short by {why}: none is known"))
     }
 }
 

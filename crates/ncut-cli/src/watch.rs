@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ncut::{Progress, Stage};
+use ncut::{Clock, Progress, Stage, StopReason};
 
 /// Set by the first Ctrl-C.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -33,12 +33,10 @@ pub(crate) enum OnInterrupt {
     Abandon,
 }
 
-/// Shows progress on a terminal and passes Ctrl-C on.
+/// Shows progress on a terminal and passes Ctrl-C and time limits on, by the one clock of a command.
 pub(crate) struct Watch {
     bar: ProgressBar,
-    started: Instant,
-    last_drawing: Option<Instant>,
-    stage: Option<Stage>,
+    clock: Clock<'static>,
 }
 
 impl Watch {
@@ -60,11 +58,46 @@ impl Watch {
         let visible = !quiet && std::io::stderr().is_terminal();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
-        Self { bar, started: Instant::now(), last_drawing: None, stage: None }
+        let mut shown = Shown { bar: bar.clone(), started: Instant::now(), last_drawing: None, stage: None };
+        Self { bar, clock: Clock::observed(move |progress| shown.observe(progress)) }
     }
 
-    /// An observer for the library.
-    pub(crate) fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
+    /// The clock that everything the command does is told about.
+    pub(crate) fn clock(&self) -> &Clock<'static> {
+        &self.clock
+    }
+
+    /// Limits the time from now on.
+    pub(crate) fn limit(&self, limit: Option<Duration>) {
+        if let Some(limit) = limit {
+            self.clock.limit(limit);
+        }
+    }
+
+    /// Ends the work if it was interrupted before there was anything to keep.
+    pub(crate) fn check(&self) -> ncut::Result<()> {
+        match INTERRUPTED.load(Ordering::Relaxed) {
+            true => Err(ncut::Error::Stopped { reason: StopReason::Cancelled }),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// What is on the terminal.
+struct Shown {
+    bar: ProgressBar,
+    started: Instant,
+    last_drawing: Option<Instant>,
+    stage: Option<Stage>,
+}
+
+impl Shown {
+    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
         if INTERRUPTED.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
         }
@@ -72,21 +105,11 @@ impl Watch {
             None => self.started.elapsed() >= PATIENCE,
             Some(last) => last.elapsed() >= BETWEEN_DRAWINGS,
         };
-        if due && !self.bar.is_hidden() {
+        if due && !self.bar.is_hidden() && !self.bar.is_finished() {
             self.last_drawing = Some(Instant::now());
             self.draw(progress);
         }
         ControlFlow::Continue(())
-    }
-
-    /// Ends the work if it was interrupted before there was anything to keep.
-    pub(crate) fn check(&self) -> ncut::Result<()> {
-        if INTERRUPTED.load(Ordering::Relaxed) { Err(ncut::Error::Cancelled) } else { Ok(()) }
-    }
-
-    /// Takes the bar away.
-    pub(crate) fn finish(&self) {
-        self.bar.finish_and_clear();
     }
 
     fn draw(&mut self, progress: &Progress) {

@@ -115,9 +115,7 @@ pub(crate) fn cluster<'py>(
 ) -> PyResult<Found<'py>> {
     let ncut = settings.ncut()?;
     let rows = csr.rows(symmetrize)?;
-    let found = run(py, n_threads, on_progress.as_ref(), move |observe| {
-        ncut.solve_observed(&rows.graph()?, observe)
-    })?;
+    let found = run(py, n_threads, on_progress.as_ref(), move |clock| ncut.solve_by(&rows.graph()?, clock))?;
     Ok(Found {
         objective: found.objective,
         ncut: found.ncut,
@@ -193,8 +191,8 @@ pub(crate) fn upper_bound<'py>(
 ) -> PyResult<(f64, &'static str)> {
     let rows = csr.rows(symmetrize)?;
     let settings = SpectrumSettings { seed, ..SpectrumSettings::default() };
-    let bound = run(py, n_threads, on_progress.as_ref(), |observe| {
-        UpperBound::of(&rows.graph()?, n_clusters, &settings, observe)
+    let bound = run(py, n_threads, on_progress.as_ref(), |clock| {
+        UpperBound::of(&rows.graph()?, n_clusters, &settings, clock)
     })?;
     Ok((bound.value, bound.status.name()))
 }
@@ -223,9 +221,9 @@ pub(crate) fn choose<'py>(
     on_progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Chosen<'py>> {
     let (ncut, rows) = (settings.ncut()?, csr.rows(symmetrize)?);
-    let curve = run(py, n_threads, on_progress.as_ref(), |observe| {
+    let curve = run(py, n_threads, on_progress.as_ref(), |clock| {
         let graph = rows.graph()?;
-        ncut.choose(&graph, numbers.0..=numbers.1.min(graph.n_nodes()), observe)
+        ncut.choose(&graph, numbers.0..=numbers.1.min(graph.n_nodes()), clock)
     })?;
     let column = |of: fn(&CountRow) -> Option<f64>| {
         curve.rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect::<Vec<_>>().into_pyarray(py)
@@ -259,7 +257,7 @@ pub(crate) fn merge_tree<'py>(
     n_threads: usize,
 ) -> PyResult<TreeArrays<'py>> {
     let (rows, labels) = (csr.rows(symmetrize)?, labels.as_slice()?);
-    let tree = run(py, n_threads, None, |observe| MergeTree::of(&rows.graph()?, labels, observe))?;
+    let tree = run(py, n_threads, None, |clock| MergeTree::of(&rows.graph()?, labels, clock))?;
     let part =
         |of: fn(&Merge) -> u32| tree.merges().iter().map(|merge| i64::from(of(merge))).collect::<Vec<_>>();
     Ok((

@@ -51,12 +51,12 @@ pub(crate) fn picture_graph<'py>(
     let graph = PictureGraph { links, beta, epsilon, sigma_value, sigma_distance };
     let &[height, width, n_channels] = pixels.shape() else { unreachable!("the array has three axes") };
     let values = pixels.as_slice()?.to_vec();
-    let built = run(py, n_threads, on_progress.as_ref(), move |observe| {
+    let built = run(py, n_threads, on_progress.as_ref(), move |clock| {
         let picture = Picture::new(height, width, n_channels, values, white)?;
         let picture = if is_whole { picture.whole() } else { picture };
-        let blurred = picture.blur(settings.blur, observe)?;
-        let prepared = blurred.rescale(settings.scale, observe)?;
-        Ok((graph.build(&prepared, observe)?, (prepared.height(), prepared.width())))
+        let blurred = picture.blur(settings.blur, clock)?;
+        let prepared = blurred.rescale(settings.scale, clock)?;
+        Ok((graph.build(&prepared, clock)?, (prepared.height(), prepared.width())))
     });
     let (graph, size) = built?;
     Ok((csr_arrays(py, graph)?, size))

@@ -84,7 +84,7 @@ pub(crate) fn point_graph<'py>(
     on_progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Linked<'py>> {
     let (settings, points) = (settings.point_graph()?, table.points()?);
-    linked(py, run(py, n_threads, on_progress.as_ref(), |observe| settings.link(points, observe))?)
+    linked(py, run(py, n_threads, on_progress.as_ref(), |clock| settings.link(points, clock))?)
 }
 
 /// The links of new points to the nearest of those of a graph, as rows of a matrix (new x old).
@@ -99,7 +99,7 @@ pub(crate) fn link_new_points<'py>(
 ) -> PyResult<CsrArrays<'py>> {
     let (settings, new, points) = (settings.point_graph()?, new.points()?, table.points()?);
     let scale = scale(settings.affinity, lengths.as_slice()?);
-    let links = run(py, n_threads, None, |observe| settings.link_new(new, points, &scale, observe))?;
+    let links = run(py, n_threads, None, |clock| settings.link_new(new, points, &scale, clock))?;
     rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())
 }
 

@@ -1,11 +1,11 @@
-//! Long work without the interpreter lock: Ctrl-C is heard, a callback is told how it goes.
+//! Long work without the interpreter lock: Ctrl-C stops it, a callback is told how it goes.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use ncut::{Observer, Progress};
+use ncut::{Clock, Progress, StopReason};
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -34,7 +34,7 @@ pub(crate) fn run<T: Send>(
     py: Python<'_>,
     n_threads: usize,
     on_progress: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce(Observer<'_>) -> ncut::Result<T> + Send,
+    work: impl FnOnce(&Clock<'_>) -> ncut::Result<T> + Send,
 ) -> PyResult<T> {
     let pool = ThreadPoolBuilder::new().num_threads(n_threads.max(1)).build();
     let pool = pool.map_err(|error| PyRuntimeError::new_err(format!("no threads to work with: {error}")))?;
@@ -47,7 +47,7 @@ pub(crate) fn run<T: Send>(
         let is_stopped = &is_stopped;
         let worker = scope.spawn(move || {
             let mut next_call = Instant::now();
-            let mut observe = move |progress: &Progress| {
+            let clock = Clock::observed(move |progress: &Progress| {
                 if is_told && Instant::now() >= next_call {
                     // The work waits: what the callback says counts from here on.
                     if tell.send(told(progress)).is_ok() {
@@ -60,8 +60,8 @@ pub(crate) fn run<T: Send>(
                 } else {
                     ControlFlow::Continue(())
                 }
-            };
-            pool.install(|| work(&mut observe))
+            });
+            pool.install(|| work(&clock))
         });
         let stop = || is_stopped.store(true, Ordering::Relaxed);
         loop {
@@ -94,7 +94,7 @@ pub(crate) fn run<T: Send>(
     let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
     match (failure, result) {
         (Some(failure), _) => Err(failure),
-        (None, Err(ncut::Error::Cancelled)) => {
+        (None, Err(ncut::Error::Stopped { reason: StopReason::Cancelled })) => {
             Err(PyRuntimeError::new_err("stopped before there was a result"))
         }
         (None, Err(error)) => Err(refused(error)),

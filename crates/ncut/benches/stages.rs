@@ -12,7 +12,7 @@ use ncut::descent::{StoppingRule, descend};
 use ncut::hierarchy::n2hi;
 use ncut::io::{ReadOptions, read_graph, write_graph};
 use ncut::synthetic::Planted;
-use ncut::{Graph, NodeId, Partition, Symmetrize, Weights, unobserved};
+use ncut::{Clock, Graph, NodeId, Partition, Symmetrize, Weights};
 
 fn main() {
     let in_full = std::env::args().any(|argument| argument == "--bench");
@@ -34,17 +34,17 @@ fn main() {
             let path = folder.path().join(file);
             write_graph(&path, graph, None).expect("a writable folder");
             let read =
-                || read_graph(&path, &ReadOptions::default(), &mut unobserved).expect("what was written");
+                || read_graph(&path, &ReadOptions::default(), &Clock::new()).expect("what was written");
             report(&format!("read {file}"), best_of(1, read));
         }
         for k in [10, n_clusters] {
-            report(&format!("N2HI, k = {k}"), best_of(rounds, || n2hi(graph, k, &mut unobserved)));
-            let start = n2hi(graph, k, &mut unobserved).expect("k fits the graph").labels;
+            report(&format!("N2HI, k = {k}"), best_of(rounds, || n2hi(graph, k, &Clock::new())));
+            let start = n2hi(graph, k, &Clock::new()).expect("k fits the graph").labels;
             let one = StoppingRule { max_sweeps: 1, ..StoppingRule::default() };
             let mut fastest = f64::INFINITY;
             for _ in 0..rounds {
                 let mut partition = Partition::new(graph, start.clone(), k).expect("labels of the graph");
-                fastest = fastest.min(time(|| descend(&mut partition, &one, &mut unobserved)));
+                fastest = fastest.min(time(|| descend(&mut partition, &one, &Clock::new())));
             }
             report(&format!("one sweep, k = {k}"), fastest);
         }

@@ -10,7 +10,7 @@ use std::time::Instant;
 use ncut::io::{ReadOptions, read_graph, read_labels, read_table};
 use ncut::neighbors::{Points, self_tuning_graph};
 use ncut::search::{Choice, Effort, Recombination};
-use ncut::{Agreement, CutScore, Graph, Label, Ncut, Preset, unobserved};
+use ncut::{Agreement, Clock, CutScore, Graph, Label, Ncut, Preset};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -98,13 +98,13 @@ fn variants() -> Vec<Variant> {
     let variant = |name, effort| Variant { name, effort, choice: None };
     vec![
         variant("default", all),
-        variant("no N2HI start", Effort { first_neighbors: false, ..all }),
-        variant("no merging start", Effort { merging: false, ..all }),
+        variant("no N2HI start", Effort { hierarchy_start: false, ..all }),
+        variant("no merging start", Effort { merging_start: false, ..all }),
         variant("no propagation", Effort { propagation: false, ..all }),
-        variant("no stricter starts", Effort { stricter: false, ..all }),
+        variant("no stricter starts", Effort { strict_starts: false, ..all }),
         variant("no chains", Effort { chains: false, ..all }),
         variant("no split-merge", Effort { split_rounds: 0, ..all }),
-        variant("no cycles", Effort { cycles: 0, ..all }),
+        variant("no V-cycles", Effort { v_cycles: 0, ..all }),
         variant("no recombination", Effort { recombination: Recombination::None, ..all }),
         Variant { name: "chosen by objective", effort: all, choice: Some(Choice::Objective) },
     ]
@@ -144,7 +144,7 @@ fn cases(data: &Path) -> Outcome<Vec<Case>> {
     let mut cases = Vec::new();
     for (name, n_clusters, divisor) in SETS {
         let path = data.join(format!("features/{name}.npz"));
-        let table = read_table(&path, &mut unobserved)?;
+        let table = read_table(&path, &Clock::new())?;
         let truth = read_labels(&path, table.n_rows(), None)?;
         // By class, as the paper has them.
         let mut order: Vec<usize> = (0..truth.len()).collect();
@@ -160,7 +160,7 @@ fn cases(data: &Path) -> Outcome<Vec<Case>> {
     }
     for (name, n_clusters, is_labelled) in GRAPHS {
         let graph =
-            read_graph(&data.join(format!("graphs/{name}.npz")), &ReadOptions::default(), &mut unobserved)?
+            read_graph(&data.join(format!("graphs/{name}.npz")), &ReadOptions::default(), &Clock::new())?
                 .graph;
         let truth = data.join(format!("graphs/{name}.labels.npz"));
         let truth = if is_labelled { Some(read_labels(&truth, graph.n_nodes(), None)?) } else { None };

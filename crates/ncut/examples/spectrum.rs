@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::time::Instant;
 
+use ncut::Clock;
 use ncut::io::{ReadOptions, read_graph};
 use ncut::spectral::{Spectrum, SpectrumSettings};
-use ncut::unobserved;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -15,9 +15,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let threads = threads.first().map_or(Ok(1), |threads| threads.parse())?;
     rayon::ThreadPoolBuilder::new().num_threads(threads).build_global()?;
-    let graph = read_graph(Path::new(path), &ReadOptions::default(), &mut unobserved)?.graph;
+    let graph = read_graph(Path::new(path), &ReadOptions::default(), &Clock::new())?.graph;
     let started = Instant::now();
-    let spectrum = Spectrum::of(&graph, count.parse()?, &SpectrumSettings::default(), &mut unobserved)?;
+    let spectrum = Spectrum::of(&graph, count.parse()?, &SpectrumSettings::default(), &Clock::new())?;
     println!("{:.4}", started.elapsed().as_secs_f64());
     for (value, residual) in spectrum.values.iter().zip(&spectrum.residuals) {
         println!("{value:.17} {residual:.3e}");

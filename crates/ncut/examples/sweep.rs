@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use ncut::descent::{StoppingRule, settle};
 use ncut::synthetic::Planted;
-use ncut::{ClusterId, Graph, NodeId, Partition, Symmetrize, Weights, unobserved};
+use ncut::{Clock, ClusterId, Graph, NodeId, Partition, Symmetrize, Weights};
 
 const ROUNDS: usize = 5;
 /// One node in so many has a wrong label before a sweep with moves.
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let labels: Vec<ClusterId> =
                 planted.labels.iter().map(|&label| label as ClusterId % k as ClusterId).collect();
             let mut partition = Partition::new(graph, labels, k)?;
-            settle(&mut partition, &StoppingRule { max_sweeps: 100, tolerance: 0.0 }, &mut unobserved);
+            settle(&mut partition, &StoppingRule { max_sweeps: 100, tolerance: 0.0 }, &Clock::new());
             let at_rest = partition.labels().to_vec();
             let disturb = |(node, &label): (usize, &ClusterId)| {
                 if node.is_multiple_of(WRONG) {
@@ -72,7 +72,7 @@ fn sweep_seconds(
     for _ in 0..ROUNDS {
         let mut partition = Partition::new(graph, labels.to_vec(), k)?;
         let started = Instant::now();
-        moves = pool.install(|| settle(&mut partition, &one, &mut unobserved)).moves;
+        moves = pool.install(|| settle(&mut partition, &one, &Clock::new())).moves;
         all = all.min(started.elapsed().as_secs_f64());
         let started = Instant::now();
         pool.install(|| partition.refresh());

@@ -1,17 +1,17 @@
 //! How many clusters? The paper's heuristic: the number after which another cluster gains much less.
 
-use std::ops::{ControlFlow, RangeInclusive};
+use std::ops::RangeInclusive;
 
-use crate::error::{Error, Result};
-use crate::graph::{Graph, NodeId};
-use crate::metrics::Label;
-use crate::ncut::{Ncut, Preset};
-use crate::partition::density;
-use crate::progress::{Observer, Progress, Stage};
+use crate::error::{Error, Result, or_stopped};
+use crate::graph::{Graph, NodeId, Subgraph};
+use crate::metrics::{Label, UNLABELLED};
+use crate::ncut::{ComponentChoice, Ncut, Preset};
+use crate::objective::{NormalizedCut, Objective, ObjectiveKind};
+use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
 use crate::spectral::{Spectrum, SpectrumSettings};
 
 /// A turn of the curve below this is none: the curves of a single cloud of points turn by up to 0.75.
-const LEAST_TURN: f64 = 0.9;
+const MIN_TURN: f64 = 0.9;
 /// Cuts smaller than this are all the same: those of clusters that hardly touch.
 const SMALL_CUT: f64 = 5e-3;
 /// What another cluster gains at least, for the sake of its logarithm.
@@ -29,6 +29,8 @@ pub struct CountCurve {
     pub reason: CountReason,
     /// The number in the range, from 2 on, after which the eigenvalues fall most, where they were computed.
     pub by_eigengap: Option<usize>,
+    /// Why the work ended early: smaller numbers of clusters were made by merging alone, and there are no eigenvalues.
+    pub stopped: Option<StopReason>,
 }
 
 /// What is known about one number of clusters.
@@ -74,12 +76,12 @@ impl Ncut {
     /// another cluster would gain.
     ///
     /// # Errors
-    /// When the range is empty, begins at 0 or goes beyond the number of nodes, or `observe` says stop.
+    /// When the range is empty, begins at 0 or goes beyond the number of nodes.
     ///
     /// ```
     /// use ncut::{Ncut, synthetic::five_blocks};
     /// let blocks = five_blocks(0.5, 1)?;
-    /// let curve = Ncut::new(1).choose(&blocks.graph, 1..=10, &mut ncut::unobserved)?;
+    /// let curve = Ncut::new(1).choose(&blocks.graph, 1..=10, &ncut::Clock::new())?;
     /// assert_eq!(curve.suggested, 5);
     /// # Ok::<(), ncut::Error>(())
     /// ```
@@ -87,56 +89,95 @@ impl Ncut {
         &self,
         graph: &Graph<'_>,
         range: RangeInclusive<usize>,
-        observe: Observer<'_>,
+        clock: &Clock<'_>,
     ) -> Result<CountCurve> {
+        let (_, _, components, time_limit) = self.in_use();
+        if let Some(limit) = time_limit {
+            clock.limit(limit);
+        }
+        graph.verify()?;
+        let settings = self.clone().components(ComponentChoice::All).without_time_limit();
+        match components {
+            ComponentChoice::All => settings.choose_by(graph, range, clock),
+            ComponentChoice::Largest => {
+                let part = Subgraph::largest_component(graph)?;
+                let mut curve = settings.choose_by(part.graph(), range, clock)?;
+                for row in &mut curve.rows {
+                    row.labels = part.scatter(std::mem::take(&mut row.labels), UNLABELLED);
+                }
+                Ok(curve)
+            }
+        }
+    }
+
+    /// As [`choose`](Self::choose), all components of a graph that was verified.
+    pub(crate) fn choose_by(
+        &self,
+        graph: &Graph<'_>,
+        range: RangeInclusive<usize>,
+        clock: &Clock<'_>,
+    ) -> Result<CountCurve> {
+        let (preset, objective, ..) = self.in_use();
         let (from, to) = (*range.start(), *range.end());
         if from == 0 || from > to || to > graph.n_nodes() {
             let value = format!("{from} to {to}");
             let expected = "a range from 1 at the least to the number of nodes at the most";
             return Err(Error::BadSetting { name: "the range of numbers of clusters", value, expected });
         }
+        if objective != ObjectiveKind::NormalizedCut {
+            let value = objective.name().to_owned();
+            let expected = "`ncut` where the number of clusters is to be found out";
+            return Err(Error::BadSetting { name: "objective", value, expected });
+        }
         // One more on either side: the gap before the first, and the one after the last.
-        let (least, most) = (from.max(2) - 1, (to + 1).min(graph.n_nodes()));
-        let preset = if self.preset_in_use() == Preset::Paper { Preset::Paper } else { Preset::Fast };
-        let mut progress = Progress::new(Stage::Search, (most - least + 1) as u64);
+        let (min, max) = (from.max(2) - 1, (to + 1).min(graph.n_nodes()));
+        let preset = if preset == Preset::Paper { Preset::Paper } else { Preset::Fast };
+        let mut progress = Progress::new(Stage::Search, (max - min + 1) as u64);
         let mut rows: Vec<(usize, Vec<Label>, f64)> = Vec::new();
-        for n_clusters in (least..=most).rev() {
+        // The numbers from here on downwards were merged only, there being no time to refine them.
+        let mut unrefined: Option<Merged> = None;
+        for n_clusters in (min..=max).rev() {
             let settings = self.clone().n_clusters(n_clusters).preset(preset);
-            let settings = match rows.last() {
-                None => settings,
-                Some((_, labels, _)) => settings.init(merged(graph, labels, n_clusters + 1)?),
+            let (labels, objective) = match (rows.last(), clock.stopped()) {
+                (None, _) => {
+                    let found = settings.solve_by(graph, clock)?;
+                    (found.labels, found.objective)
+                }
+                (Some((_, labels, _)), None) => {
+                    let mut merged = Merged::new(graph, labels, n_clusters + 1)?;
+                    merged.merge_best()?;
+                    let found = settings.init(merged.labels(labels)).solve_by(graph, clock)?;
+                    (found.labels, found.objective)
+                }
+                (Some((_, labels, _)), Some(_)) => {
+                    if unrefined.is_none() {
+                        unrefined = Some(Merged::new(graph, labels, n_clusters + 1)?);
+                    }
+                    let merged = unrefined.as_mut().expect("it was just made");
+                    merged.merge_best()?;
+                    let start = &rows[rows.len() - merged.n_merges()].1;
+                    (merged.labels(start), merged.objective())
+                }
             };
-            let found = settings.solve_observed(graph, observe)?;
             progress.done += 1;
-            if observe(&progress).is_break() {
-                return Err(Error::Cancelled);
-            }
-            rows.push((n_clusters, found.labels, found.objective));
+            // What it says is looked at in the next round.
+            let _ = clock.report(&progress);
+            rows.push((n_clusters, labels, objective));
         }
         rows.reverse();
-        let spectrum = self.eigenvalues(graph, most, observe)?;
-        Ok(CountCurve::new(rows, range, spectrum.as_deref()))
-    }
-
-    /// The largest eigenvalues, unless they do not converge.
-    fn eigenvalues(
-        &self,
-        graph: &Graph<'_>,
-        count: usize,
-        observe: Observer<'_>,
-    ) -> Result<Option<Vec<f64>>> {
-        let mut is_stopped = false;
-        let mut watch = |progress: &Progress| {
-            is_stopped |= observe(progress).is_break();
-            if is_stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        let spectrum = match clock.stopped() {
+            Some(_) => None,
+            None => eigenvalues(graph, max, clock)?,
         };
-        let spectrum = Spectrum::of(graph, count, &SpectrumSettings::default(), &mut watch)?;
-        match (is_stopped, spectrum.is_converged) {
-            (true, _) => Err(Error::Cancelled),
-            (false, true) => Ok(Some(spectrum.values)),
-            (false, false) => Ok(None),
-        }
+        let stopped = clock.stopped().map(|Stopped(reason)| reason);
+        Ok(CountCurve { stopped, ..CountCurve::new(rows, range, spectrum.as_deref()) })
     }
+}
+
+/// The largest eigenvalues, unless they do not converge or there is no time for them.
+fn eigenvalues(graph: &Graph<'_>, count: usize, clock: &Clock<'_>) -> Result<Option<Vec<f64>>> {
+    let spectrum = or_stopped(Spectrum::of(graph, count, &SpectrumSettings::default(), clock))?;
+    Ok(spectrum.ok().filter(|spectrum| spectrum.is_converged).map(|spectrum| spectrum.values))
 }
 
 impl CountCurve {
@@ -172,10 +213,10 @@ impl CountCurve {
             largest(&rows, |row| row.eigengap.filter(|_| row.n_clusters > 1)).map(|best| best.0);
         let (suggested, reason) = match largest(&rows, |row| row.turn) {
             _ if rows.len() == 1 => (rows[0].n_clusters, CountReason::OnlyOne),
-            Some((k, turn)) if turn >= LEAST_TURN => (k, CountReason::Turn(turn)),
+            Some((k, turn)) if turn >= MIN_TURN => (k, CountReason::Turn(turn)),
             best => (*range.start(), CountReason::NoTurn { largest: best.map_or(0.0, |best| best.1) }),
         };
-        Self { rows, suggested, reason, by_eigengap }
+        Self { rows, suggested, reason, by_eigengap, stopped: None }
     }
 }
 
@@ -213,30 +254,63 @@ fn concave(values: &[f64]) -> Vec<f64> {
     even
 }
 
-/// The labels with the two clusters merged that lose least by it.
-fn merged(graph: &Graph<'_>, labels: &[Label], n_clusters: usize) -> Result<Vec<Label>> {
-    let clusters: Vec<u32> = labels.iter().map(|&label| label as u32).collect();
-    let quotient = graph.contract(&clusters, n_clusters)?;
-    let mut links = vec![0.0; n_clusters];
-    let mut best: Option<(f64, NodeId, NodeId)> = None;
-    for a in 0..n_clusters as NodeId {
-        links.fill(0.0);
-        quotient.for_each_neighbor(a, |b, weight| links[b as usize] = weight);
-        for b in a + 1..n_clusters as NodeId {
-            let (inside_a, inside_b) = (quotient.self_loop(a), quotient.self_loop(b));
-            let (volume_a, volume_b) = (quotient.degree(a), quotient.degree(b));
-            let both = density(inside_a + inside_b + 2.0 * links[b as usize], volume_a + volume_b);
-            let gain = both - density(inside_a, volume_a) - density(inside_b, volume_b);
-            if best.is_none_or(|best| gain > best.0) {
-                best = Some((gain, a, b));
+/// Clusters of a labelling that merge, two at a time, by the gain of N-Cut.
+struct Merged {
+    /// The graph of the clusters as they are now.
+    quotient: Graph<'static>,
+    /// The cluster that every cluster at the start is in now.
+    became: Vec<u32>,
+}
+
+impl Merged {
+    fn new(graph: &Graph<'_>, labels: &[Label], n_clusters: usize) -> Result<Self> {
+        let clusters: Vec<u32> = labels.iter().map(|&label| label as u32).collect();
+        let quotient = graph.contract(&clusters, n_clusters)?;
+        Ok(Self { quotient, became: (0..n_clusters as u32).collect() })
+    }
+
+    fn n_merges(&self) -> usize {
+        self.became.len() - self.quotient.n_nodes()
+    }
+
+    /// Merges the two clusters that lose least by it, linked or not.
+    fn merge_best(&mut self) -> Result<()> {
+        let (objective, quotient) = (NormalizedCut, &self.quotient);
+        let n_clusters = quotient.n_nodes();
+        let sums = |cluster: NodeId| quotient.node_sums::<NormalizedCut>(cluster);
+        let mut links = vec![0.0; n_clusters];
+        let mut best: Option<(f64, NodeId, NodeId)> = None;
+        for a in 0..n_clusters as NodeId {
+            links.fill(0.0);
+            quotient.for_each_neighbor(a, |b, weight| links[b as usize] = weight);
+            for b in a + 1..n_clusters as NodeId {
+                let gain = objective.merge_gain(&sums(a), &sums(b), links[b as usize]);
+                if best.is_none_or(|best| gain > best.0) {
+                    best = Some((gain, a, b));
+                }
             }
         }
+        let (_, first, second) = best.expect("there are at least two clusters");
+        let renamed = |cluster: u32| match cluster {
+            cluster if cluster == second => first,
+            cluster if cluster > second => cluster - 1,
+            _ => cluster,
+        };
+        let groups: Vec<u32> = (0..n_clusters as u32).map(renamed).collect();
+        self.quotient = quotient.contract(&groups, n_clusters - 1)?;
+        for cluster in &mut self.became {
+            *cluster = renamed(*cluster);
+        }
+        Ok(())
     }
-    let (_, first, second) = best.expect("there are at least two clusters");
-    let renamed = |label: Label| match label as NodeId {
-        label if label == second => first as Label,
-        label if label > second => label as Label - 1,
-        _ => label,
-    };
-    Ok(labels.iter().map(|&label| renamed(label)).collect())
+
+    /// The labels at the start as they have become.
+    fn labels(&self, start: &[Label]) -> Vec<Label> {
+        start.iter().map(|&label| self.became[label as usize] as Label).collect()
+    }
+
+    fn objective(&self) -> f64 {
+        let clusters = 0..self.quotient.n_nodes() as NodeId;
+        clusters.map(|cluster| NormalizedCut.value(&self.quotient.node_sums::<NormalizedCut>(cluster))).sum()
+    }
 }

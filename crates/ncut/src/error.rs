@@ -1,7 +1,9 @@
-//! Why an input was refused. Hitting a limit or being cancelled is no error but a
-//! [`StopReason`](crate::StopReason).
+//! Why an input was refused. Hitting a limit or being cancelled is a [`StopReason`] in the result, and an error only where
+//! there is no result yet.
 
 use std::path::PathBuf;
+
+use crate::progress::{StopReason, Stopped};
 
 /// `Result` with this crate's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -128,9 +130,37 @@ pub enum Error {
         error: Box<Error>,
     },
 
-    /// The observer stopped the work before there was anything to return.
-    #[error("stopped before there was a result")]
-    Cancelled,
+    /// An iteration that came to no end.
+    #[error("the {what} did not converge; a smaller number of clusters may help")]
+    NotConverged {
+        /// What was computed.
+        what: &'static str,
+    },
+
+    /// The [clock](crate::Clock) stopped the work before there was anything to return.
+    #[error("{}", match reason {
+        StopReason::TimeLimit => "the time limit was reached before there was a result; allow more time",
+        _ => "stopped before there was a result",
+    })]
+    Stopped {
+        /// Why.
+        reason: StopReason,
+    },
+}
+
+/// Tells being stopped, which some callers live with, from being refused.
+pub(crate) fn or_stopped<T>(result: Result<T>) -> Result<Result<T, Stopped>> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(Error::Stopped { reason }) => Ok(Err(Stopped(reason))),
+        Err(error) => Err(error),
+    }
+}
+
+impl From<Stopped> for Error {
+    fn from(Stopped(reason): Stopped) -> Self {
+        Self::Stopped { reason }
+    }
 }
 
 impl Error {
@@ -171,7 +201,7 @@ impl Error {
             Self::BadFile { path: None, line, problem } => {
                 Self::BadFile { path: Some(path.into()), line, problem }
             }
-            Self::BadFile { .. } | Self::InFile { .. } | Self::Cancelled => self,
+            Self::BadFile { .. } | Self::InFile { .. } | Self::Stopped { .. } => self,
             other => Self::InFile { path: path.into(), error: Box::new(other) },
         }
     }

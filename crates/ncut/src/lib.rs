@@ -26,6 +26,8 @@
 
 pub mod error;
 pub mod progress;
+pub mod limits;
+pub mod objective;
 mod blocks;
 mod disjoint;
 mod random;
@@ -50,7 +52,9 @@ mod choose;
 pub use choose::{CountCurve, CountReason, CountRow};
 pub use error::{Error, Result};
 pub use graph::{Array, Components, Graph, GraphBuilder, LEFT_OUT, NodeId, Symmetrize, Weights};
+pub use limits::{CoarseningLimits, Limits};
 pub use metrics::{Agreement, ClusterSummary, CutScore, Label, NmiNormalization, UNLABELLED};
 pub use ncut::{Clustering, ComponentChoice, Ncut, Preset};
-pub use partition::{ClusterId, Links, Move, Partition};
-pub use progress::{Observer, Progress, Stage, StopReason, unobserved};
+pub use objective::{Objective, ObjectiveKind};
+pub use partition::{ClusterId, ClusterTable, Links, Move, Partition};
+pub use progress::{Clock, Progress, Stage, StopReason, Stopped};

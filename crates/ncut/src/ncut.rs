@@ -1,16 +1,17 @@
 //! The front door: settings in, a clustering out.
 
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::descent::{StoppingRule, descend};
-use crate::error::{Error, Result};
-use crate::graph::Graph;
+use crate::error::{Error, Result, or_stopped};
+use crate::graph::{Graph, Subgraph};
 use crate::hierarchy::{InitialLabels, MergeTree, n2hi};
+use crate::limits::Limits;
 use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED, number_by_appearance};
+use crate::objective::{Objective, ObjectiveKind, with_objective};
 use crate::partition::{ClusterId, Partition};
-use crate::progress::{Observer, Progress, SharedObserver, StopReason, unobserved};
-use crate::search::{Choice, Effort, Recombination, Request, search};
+use crate::progress::{Clock, StopReason, Stopped};
+use crate::search::{Choice, Effort, Plan, Recombination, Request, search};
 use crate::start;
 
 /// Which algorithms run.
@@ -21,7 +22,7 @@ pub enum Preset {
     Paper,
     /// One multilevel pass, and on small meshes and pictures a second.
     Fast,
-    /// Several starts, split-merge, and of what they give the clusters that are [most of use](Choice).
+    /// Several starts and split-merge; of the results the one with the [most useful](Choice) clusters is kept.
     #[default]
     Default,
     /// The highest objective: until the time limit, or until nothing better turns up.
@@ -42,22 +43,22 @@ impl Preset {
     /// What of the search runs. Preset `paper` is none of it.
     pub fn effort(self) -> Effort {
         let all = Effort {
-            first_neighbors: true,
-            merging: true,
+            hierarchy_start: true,
+            merging_start: true,
             propagation: true,
-            stricter: true,
+            strict_starts: true,
             chains: true,
-            only_in_passing: false,
+            only_quick_refinement: false,
             split_rounds: 8,
-            cycles: 8,
-            recombination: Recombination::Patient { eras: ERAS },
+            v_cycles: 8,
+            recombination: Recombination::Patient { restarts: RESTARTS },
         };
         match self {
             Self::Paper | Self::Fast => Effort {
-                first_neighbors: false,
-                only_in_passing: true,
+                hierarchy_start: false,
+                only_quick_refinement: true,
                 split_rounds: 0,
-                cycles: 1,
+                v_cycles: 1,
                 recombination: Recombination::None,
                 ..all
             },
@@ -81,8 +82,8 @@ impl Preset {
 }
 
 /// Populations of preset `best`: without a time limit, and with one, which is there to be used.
-const ERAS: usize = 2;
-const ERAS_IN_TIME: usize = 60;
+const RESTARTS: usize = 2;
+const RESTARTS_IN_TIME: usize = 60;
 
 /// Which part of a disconnected graph is clustered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -113,6 +114,7 @@ pub struct Ncut {
     n_clusters: usize,
     /// Whether the number is to be found out.
     is_auto: bool,
+    objective: ObjectiveKind,
     preset: Preset,
     stopping: StoppingRule,
     min_share: Option<f64>,
@@ -122,6 +124,7 @@ pub struct Ncut {
     seed: u64,
     effort: Option<Effort>,
     choice: Option<Choice>,
+    limits: Limits,
     with_hierarchy: bool,
 }
 
@@ -131,11 +134,17 @@ pub struct Ncut {
 pub struct Clustering {
     /// Cluster of every node, numbered by first appearance; -1 for nodes left out.
     pub labels: Vec<Label>,
-    /// `sum_c A_c / D_c`: larger is better.
+    /// What was optimised.
+    pub objective_kind: ObjectiveKind,
+    /// Its value, larger is better: by default `sum_c A_c / D_c`.
     pub objective: f64,
-    /// Normalized Cut, the number of clusters less the objective: smaller is better.
+    /// Normalized Cut, `sum_c (D_c - A_c) / D_c`: smaller is better.
     pub ncut: f64,
-    /// The smallest cluster's volume over the mean volume of the clusters.
+    /// Ratio-Cut, `sum_c (D_c - A_c) / n_c`: smaller is better.
+    pub ratio_cut: f64,
+    /// Modularity: larger is better.
+    pub modularity: f64,
+    /// The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     pub smallest_share: f64,
     /// One row a cluster, by label.
     pub clusters: Vec<ClusterSummary>,
@@ -147,6 +156,8 @@ pub struct Clustering {
     pub moves: u64,
     /// Why the work ended.
     pub stop_reason: StopReason,
+    /// What the search did; `None` where none was needed, and for preset `paper`.
+    pub plan: Option<Plan>,
     /// How the nodes and then the clusters come together, [on request](Ncut::with_hierarchy) and unless stopped.
     pub hierarchy: Option<MergeTree>,
 }
@@ -157,6 +168,7 @@ impl Ncut {
         Self {
             n_clusters,
             is_auto: false,
+            objective: ObjectiveKind::default(),
             preset: Preset::default(),
             stopping: StoppingRule::default(),
             min_share: None,
@@ -166,11 +178,12 @@ impl Ncut {
             seed: 0,
             effort: None,
             choice: None,
+            limits: Limits::default(),
             with_hierarchy: false,
         }
     }
 
-    /// Clusters into as many as [`choose`](Self::choose) suggests, of 1 to [`MOST_SUGGESTED`](Self::MOST_SUGGESTED).
+    /// Clusters into as many as [`choose`](Self::choose) suggests, of 1 to [`MAX_SUGGESTED`](Self::MAX_SUGGESTED).
     ///
     /// ```
     /// use ncut::{Ncut, synthetic::five_blocks};
@@ -183,7 +196,7 @@ impl Ncut {
     }
 
     /// The largest number of clusters that [`auto`](Self::auto) suggests.
-    pub const MOST_SUGGESTED: usize = 20;
+    pub const MAX_SUGGESTED: usize = 20;
 
     /// Asks for another number of clusters.
     #[must_use]
@@ -191,8 +204,24 @@ impl Ncut {
         Self { n_clusters, is_auto: false, ..self }
     }
 
-    pub(crate) fn preset_in_use(&self) -> Preset {
-        self.preset
+    /// Optimises another objective than Normalized Cut. Preset `paper` knows no other.
+    ///
+    /// ```
+    /// use ncut::{Graph, Ncut, objective::ObjectiveKind};
+    /// let path = Graph::from_edges(4, [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)])?;
+    /// let found = Ncut::new(2).objective(ObjectiveKind::RatioCut).solve(&path)?;
+    /// assert_eq!(found.labels, [0, 0, 1, 1]);
+    /// assert_eq!(found.ratio_cut, 1.0);
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    #[must_use]
+    pub fn objective(self, objective: ObjectiveKind) -> Self {
+        Self { objective, ..self }
+    }
+
+    /// The settings that [`choose`](Self::choose) looks at.
+    pub(crate) fn in_use(&self) -> (Preset, ObjectiveKind, ComponentChoice, Option<Duration>) {
+        (self.preset, self.objective, self.components, self.time_limit)
     }
 
     /// What the choices among equals, and the variations of preset `best`, are made from.
@@ -217,6 +246,12 @@ impl Ncut {
     #[must_use]
     pub fn choice(self, choice: Choice) -> Self {
         Self { choice: Some(choice), ..self }
+    }
+
+    /// Replaces the thresholds of size at which the search changes its way; for tests and measurements.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
     }
 
     /// Sweeps at most, of every descent that is made.
@@ -254,10 +289,15 @@ impl Ncut {
         Self { init: Some(labels), ..self }
     }
 
-    /// Returns the best so far after this time.
+    /// Returns the best so far after this time, whatever is done until then.
     #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
         Self { time_limit: Some(limit), ..self }
+    }
+
+    /// Without a time limit of its own: the clock has it.
+    pub(crate) fn without_time_limit(self) -> Self {
+        Self { time_limit: None, ..self }
     }
 
     /// Makes the merge tree of the result too: labels for any smaller number of clusters.
@@ -271,58 +311,84 @@ impl Ncut {
     /// # Errors
     /// When the graph has fewer nodes than clusters are asked for, or a setting does not fit it.
     pub fn solve(&self, graph: &Graph<'_>) -> Result<Clustering> {
-        self.solve_observed(graph, &mut unobserved)
+        self.solve_by(graph, &Clock::new())
     }
 
-    /// Clusters the graph, telling `observe` how it goes. When it says stop, the best so far is returned.
+    /// Clusters the graph by a [clock](Clock), which is told how it goes. When it says stop, the best so far is returned.
     ///
     /// # Errors
     /// As [`solve`](Self::solve).
-    pub fn solve_observed(&self, graph: &Graph<'_>, observe: Observer<'_>) -> Result<Clustering> {
+    pub fn solve_by(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<Clustering> {
         self.check(graph)?;
-        if self.is_auto {
-            let most = graph.n_nodes().min(Self::MOST_SUGGESTED);
-            let curve = self.choose(graph, 1..=most, observe)?;
-            return self.clone().n_clusters(curve.suggested).solve_observed(graph, observe);
+        if let Some(limit) = self.time_limit {
+            clock.limit(limit);
         }
         let components = graph.components();
         let n_components = components.count();
-        let found = match self.components {
-            ComponentChoice::All => {
-                drop(components);
-                self.solve_part(graph, self.init.as_deref(), observe)?
-            }
-            ComponentChoice::Largest => {
-                let nodes = components.largest();
-                drop(components);
-                let part = graph.induced(&nodes)?;
-                let init: Option<Vec<Label>> =
-                    self.init.as_ref().map(|init| nodes.iter().map(|&node| init[node as usize]).collect());
-                let found = self.solve_part(&part, init.as_deref(), observe)?;
-                let mut labels = vec![UNLABELLED; graph.n_nodes()];
-                for (&node, &label) in nodes.iter().zip(&found.labels) {
-                    labels[node as usize] = label;
-                }
-                Found { labels, ..found }
+        drop(components);
+        let part = match self.components {
+            ComponentChoice::All => Subgraph::whole(graph),
+            ComponentChoice::Largest => Subgraph::largest_component(graph)?,
+        };
+        let found = match self.is_auto {
+            true => self.solve_auto(part.graph(), clock)?,
+            false => {
+                let init = self.init.as_ref().map(|init| part.gather(init));
+                self.solve_part(part.graph(), init.as_deref(), clock)?
             }
         };
-        let score = CutScore::new(graph, &found.labels)?;
+        let labels = part.scatter(found.labels, UNLABELLED);
+        let score = CutScore::by(self.objective, graph, &labels)?;
         let hierarchy = match self.with_hierarchy {
-            true => MergeTree::build(graph, &found.labels, &SharedObserver::new(observe))?,
+            true => or_stopped(with_objective!(self.objective, graph, |objective| {
+                MergeTree::build(graph, &labels, objective, clock)
+            }))?
+            .ok(),
             false => None,
         };
         Ok(Clustering {
-            labels: found.labels,
+            labels,
+            objective_kind: self.objective,
             objective: score.objective,
             ncut: score.ncut,
+            ratio_cut: score.ratio_cut,
+            modularity: score.modularity,
             smallest_share: score.smallest_share,
             clusters: score.clusters,
             n_components,
             sweeps: found.sweeps,
             moves: found.moves,
             stop_reason: found.stop_reason,
+            plan: found.plan,
             hierarchy,
         })
+    }
+
+    /// Finds out how many clusters there are, and makes them. When the clock says stop meanwhile, the clusters that the
+    /// number was found with are the result.
+    fn solve_auto(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<Found> {
+        let max = graph.n_nodes().min(Self::MAX_SUGGESTED);
+        let settings = self.clone().components(ComponentChoice::All).without_time_limit();
+        let mut curve = settings.choose_by(graph, 1..=max, clock)?;
+        let row = curve.rows.swap_remove(curve.suggested - 1);
+        let from_curve = |stopped: Stopped| Found {
+            labels: row.labels.clone(),
+            sweeps: 0,
+            moves: 0,
+            stop_reason: stopped.0,
+            plan: None,
+        };
+        if let Some(stopped) = clock.stopped() {
+            return Ok(from_curve(stopped));
+        }
+        let found = settings.n_clusters(curve.suggested).solve_part(graph, None, clock)?;
+        match clock.stopped() {
+            // A search that was cut short may be behind what the curve has.
+            Some(stopped) if CutScore::new(graph, &found.labels)?.objective < row.objective => {
+                Ok(from_curve(stopped))
+            }
+            _ => Ok(found),
+        }
     }
 
     fn check(&self, graph: &Graph<'_>) -> Result<()> {
@@ -339,6 +405,15 @@ impl Ncut {
         if self.preset == Preset::Paper && min_share > 0.0 {
             let (value, expected) = (min_share.to_string(), "0 with preset `paper`, which has no share");
             return Err(Error::BadSetting { name: "min_share", value, expected });
+        }
+        if self.preset == Preset::Paper && self.objective != ObjectiveKind::NormalizedCut {
+            let (value, expected) = (self.objective.name().to_owned(), "`ncut` with preset `paper`");
+            return Err(Error::BadSetting { name: "objective", value, expected });
+        }
+        if self.is_auto && self.objective != ObjectiveKind::NormalizedCut {
+            let value = self.objective.name().to_owned();
+            let expected = "`ncut` where the number of clusters is to be found out";
+            return Err(Error::BadSetting { name: "objective", value, expected });
         }
         if self.n_clusters > Label::MAX as usize {
             let (value, expected) = (self.n_clusters.to_string(), "below 2^31");
@@ -359,7 +434,7 @@ impl Ncut {
     }
 
     /// Clusters all of `graph`.
-    fn solve_part(&self, graph: &Graph<'_>, init: Option<&[Label]>, observe: Observer<'_>) -> Result<Found> {
+    fn solve_part(&self, graph: &Graph<'_>, init: Option<&[Label]>, clock: &Clock<'_>) -> Result<Found> {
         let n_clusters = self.n_clusters;
         if n_clusters == 0 || n_clusters > graph.n_nodes() {
             let nodes = match self.components {
@@ -368,101 +443,100 @@ impl Ncut {
             };
             return Err(Error::BadClusterCount { n_clusters, n_nodes: graph.n_nodes(), nodes });
         }
-        let mut clock = Clock::new(self.time_limit, observe);
-        let mut observe = |progress: &Progress| clock.observe(progress);
+        with_objective!(self.objective, graph, |objective| self.solve_for(objective, graph, init, clock))
+    }
+
+    fn solve_for<O: Objective>(
+        &self,
+        objective: O,
+        graph: &Graph<'_>,
+        init: Option<&[Label]>,
+        clock: &Clock<'_>,
+    ) -> Result<Found> {
+        let n_clusters = self.n_clusters;
         let mut found = if n_clusters >= graph.n_nodes() - graph.n_isolated() {
             // Every node with edges is a cluster of its own; a start changes nothing but may be wrong.
             init.map(|init| start::cluster_names(init, n_clusters)).transpose()?;
-            Found {
-                labels: start::all_apart(graph),
-                sweeps: 0,
-                moves: 0,
-                stop_reason: StopReason::LocalOptimum,
-            }
+            let (labels, stop_reason) = (start::all_apart(graph), StopReason::LocalOptimum);
+            Found { labels, sweeps: 0, moves: 0, stop_reason, plan: None }
         } else {
             match self.preset {
-                Preset::Paper => self.solve_as_paper(graph, init, &mut observe)?,
+                Preset::Paper => self.solve_as_paper(objective, graph, init, clock)?,
                 Preset::Fast | Preset::Default | Preset::Best => {
-                    self.solve_by_search(graph, init, &mut observe)?
+                    self.solve_by_search(objective, graph, init, clock)?
                 }
             }
         };
-        if found.stop_reason == StopReason::Cancelled && clock.ran_out {
-            found.stop_reason = StopReason::TimeLimit;
-        }
-        start::place_isolated(graph, &mut found.labels, n_clusters);
+        start::place_isolated(graph, &mut found.labels, n_clusters, objective);
         number_by_appearance(&mut found.labels);
         Ok(found)
     }
 
     /// N2HI, unless labels are given, then Fast-CD.
-    fn solve_as_paper(
+    fn solve_as_paper<O: Objective>(
         &self,
+        objective: O,
         graph: &Graph<'_>,
         init: Option<&[Label]>,
-        observe: Observer<'_>,
+        clock: &Clock<'_>,
     ) -> Result<Found> {
-        let InitialLabels { labels, cancelled } = match init {
+        let n_clusters = self.n_clusters;
+        let InitialLabels { labels, stopped } = match init {
             Some(init) => {
-                InitialLabels { labels: start::from_labels(graph, init, self.n_clusters)?, cancelled: false }
+                let labels = start::from_labels(graph, init, n_clusters, objective)?;
+                InitialLabels { labels, stopped: None }
             }
-            None => n2hi(graph, self.n_clusters, observe)?,
+            None => n2hi(graph, n_clusters, clock)?,
         };
-        let mut partition = Partition::new(graph, labels, self.n_clusters)?;
-        let (sweeps, moves, stop_reason) = if cancelled {
-            (0, 0, StopReason::Cancelled)
-        } else {
-            let descent = descend(&mut partition, &self.stopping, observe);
-            (descent.sweeps, descent.moves, descent.stop_reason)
+        let mut partition = Partition::for_objective(objective, graph, labels, n_clusters, &self.limits)?;
+        let (sweeps, moves, stop_reason) = match stopped {
+            Some(reason) => (0, 0, reason),
+            None => {
+                let descent = descend(&mut partition, &self.stopping, clock);
+                (descent.sweeps, descent.moves, descent.stop_reason)
+            }
         };
         let labels = partition.into_labels().into_iter().map(|cluster| cluster as Label).collect();
-        Ok(Found { labels, sweeps, moves, stop_reason })
+        Ok(Found { labels, sweeps, moves, stop_reason, plan: None })
     }
-}
 
-impl Ncut {
-    fn solve_by_search(
+    fn solve_by_search<O: Objective>(
         &self,
+        objective: O,
         graph: &Graph<'_>,
         init: Option<&[Label]>,
-        observe: Observer<'_>,
+        clock: &Clock<'_>,
     ) -> Result<Found> {
-        let given = init.map(|init| start::from_labels(graph, init, self.n_clusters)).transpose()?;
+        let n_clusters = self.n_clusters;
+        let given = init.map(|init| start::from_labels(graph, init, n_clusters, objective)).transpose()?;
         let mut effort = self.effort.unwrap_or_else(|| self.preset.effort());
-        if let (Recombination::Patient { eras }, Some(_)) = (&mut effort.recombination, self.time_limit) {
-            *eras = ERAS_IN_TIME;
+        if let Recombination::Patient { restarts } = &mut effort.recombination
+            && clock.has_limit()
+        {
+            *restarts = RESTARTS_IN_TIME;
         }
         let request = Request {
-            n_clusters: self.n_clusters,
+            n_clusters,
             min_share: self.effective_min_share(),
             rule: self.stopping,
             effort,
             choice: self.choice.unwrap_or_else(|| self.preset.choice(self.effective_min_share())),
+            limits: self.limits,
             seed: self.seed,
         };
-        let connected = (graph.n_isolated() > 0).then(|| graph.connected_nodes());
-        let part = connected.is_some().then(|| graph.without_isolated()).transpose()?;
-        let watch = SharedObserver::new(observe);
-        let of_part = |labels: Vec<ClusterId>| match &connected {
-            None => labels,
-            Some(nodes) => nodes.iter().map(|&node| labels[node as usize]).collect(),
+        let part = Subgraph::without_isolated(graph)?;
+        let given: Option<Vec<ClusterId>> = given.map(|labels| part.gather(&labels));
+        let searched = match O::USES_SIZES {
+            false => search(part.graph(), objective, given, &request, clock)?,
+            true => search(&part.graph().with_unit_sizes(), objective, given, &request, clock)?,
         };
-        let searched = search(part.as_ref().unwrap_or(graph), given.map(of_part), &request, &watch)?;
-        let labels = match connected {
-            None => searched.labels.into_iter().map(|cluster| cluster as Label).collect(),
-            Some(nodes) => {
-                let mut labels = vec![0; graph.n_nodes()];
-                for (&node, &label) in nodes.iter().zip(&searched.labels) {
-                    labels[node as usize] = label as Label;
-                }
-                labels
-            }
-        };
+        let labels = searched.labels.into_iter().map(|cluster| cluster as Label).collect();
         Ok(Found {
-            labels,
+            labels: part.scatter(labels, 0),
             sweeps: searched.sweeps,
             moves: searched.moves,
             stop_reason: searched.stop_reason,
+            plan: Some(searched.plan),
         })
     }
 }
@@ -473,27 +547,5 @@ struct Found {
     sweeps: usize,
     moves: u64,
     stop_reason: StopReason,
-}
-
-/// The caller's observer with a time limit in front of it.
-struct Clock<'a> {
-    deadline: Option<Instant>,
-    ran_out: bool,
-    observe: Observer<'a>,
-}
-
-impl<'a> Clock<'a> {
-    fn new(limit: Option<Duration>, observe: Observer<'a>) -> Self {
-        // A limit too long for the clock is no limit.
-        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-        Self { deadline, ran_out: false, observe }
-    }
-
-    fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
-        if (self.observe)(progress).is_break() {
-            return ControlFlow::Break(());
-        }
-        self.ran_out = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        if self.ran_out { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    }
+    plan: Option<Plan>,
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
 use crate::metrics::{ClusterSummary, Label, UNLABELLED};
+use crate::objective::{NormalizedCut, Objective, Sums};
 
 /// New nodes and the weights of their links to the nodes of a graph: row `i` of a matrix (new x old) holds the
 /// entries `offsets[i]..offsets[i + 1]` of `columns` and `weights`.
@@ -122,6 +123,7 @@ impl<'a> Newcomers<'a> {
                 (largest, most) = (cluster.label, cluster.volume);
             }
         }
+        let objective = NormalizedCut;
         let mut links = vec![0.0; clusters.len()];
         let place = |new: usize| {
             links.fill(0.0);
@@ -139,10 +141,11 @@ impl<'a> Newcomers<'a> {
             }
             let (mut best, mut most) = (UNLABELLED, f64::NEG_INFINITY);
             for (cluster, &link) in clusters.iter().zip(&links) {
-                let (association, volume) = (cluster.association, cluster.volume);
+                let sums = cluster.sums();
                 // Above 1 is no rounding here: the old nodes' degrees do not count the new links.
-                let before = if volume > 0.0 { association / volume } else { 0.0 };
-                let gain = (association + 2.0 * link) / (volume + degree) - before;
+                let before = if sums.volume > 0.0 { objective.unclamped(&sums) } else { 0.0 };
+                let node = Sums { association: 0.0, volume: degree, size: 1.0 };
+                let gain = objective.unclamped(&sums.with(&node, link)) - before;
                 if gain > most {
                     (best, most) = (cluster.label, gain);
                 }

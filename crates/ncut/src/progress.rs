@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// What is being done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,68 +71,195 @@ impl Progress {
     }
 }
 
-/// Told how the work goes; it stops the work by returning [`ControlFlow::Break`], and the best so far
-/// comes back. It is called from one thread at a time, not always from the same.
-pub type Observer<'a> = &'a mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send);
-
-/// An observer that lets everything run.
-pub fn unobserved(_: &Progress) -> ControlFlow<()> {
-    ControlFlow::Continue(())
-}
-
-/// What parallel work tells, and how it hears that it is to stop.
-pub(crate) trait Watch: Sync {
-    /// Tells how the work goes; breaks once the answer was to stop.
-    fn report(&self, progress: &Progress) -> ControlFlow<()>;
-
-    /// Whether the answer was to stop.
-    fn is_stopped(&self) -> bool;
-}
-
-/// An observer that several threads share: one tells at a time, and once it said stop, all hear it.
-pub(crate) struct SharedObserver<'a> {
-    observer: Mutex<Observer<'a>>,
-    stopped: AtomicBool,
-    started: Instant,
+/// The one clock of a piece of work: how it goes, how long it may take, and whether it is to stop.
+///
+/// It is made at the door and handed to everything that takes time: reading, neighbours, search, eigenpairs, bound. All
+/// threads share it. Once it says stop, by its limit or by its observer, it says so for ever.
+///
+/// ```
+/// use std::ops::ControlFlow;
+/// use std::time::Duration;
+/// use ncut::{Clock, Graph, Ncut, StopReason};
+/// let path = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
+/// let mut n_reports = 0;
+/// let clock = Clock::observed(|_: &ncut::Progress| {
+///     n_reports += 1;
+///     ControlFlow::Break(())
+/// });
+/// clock.limit(Duration::from_secs(1));
+/// let found = Ncut::new(2).solve_by(&path, &clock)?;
+/// assert_eq!((found.stop_reason, found.clusters.len()), (StopReason::Cancelled, 2));
+/// # Ok::<(), ncut::Error>(())
+/// ```
+pub struct Clock<'a> {
+    observer: Option<Box<dyn Observer + 'a>>,
+    started: Moment,
+    /// Microseconds after the start when time is up.
+    deadline: AtomicU64,
     /// Microseconds after the start when the observer is to be called again.
     next_call: AtomicU64,
+    /// Why to stop, as a number; 0 for go on.
+    stopped: AtomicU8,
+    /// Microseconds between two calls of the observer.
+    between_calls: u64,
 }
 
-/// Microseconds between two calls of a shared observer.
+/// Microseconds between two calls of the observer: a call may draw a bar or ask an interpreter.
 const BETWEEN_CALLS: u64 = 2_000;
 
-impl<'a> SharedObserver<'a> {
-    pub(crate) fn new(observer: Observer<'a>) -> Self {
+impl Default for Clock<'_> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Clock<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Clock").field("stopped", &self.stopped()).finish_non_exhaustive()
+    }
+}
+
+impl Clock<'_> {
+    /// A clock that lets everything run.
+    pub fn new() -> Self {
         Self {
-            observer: Mutex::new(observer),
-            stopped: AtomicBool::new(false),
-            started: Instant::now(),
+            observer: None,
+            started: Moment::now(),
+            deadline: AtomicU64::new(u64::MAX),
             next_call: AtomicU64::new(0),
+            stopped: AtomicU8::new(GOING),
+            between_calls: BETWEEN_CALLS,
         }
     }
 }
 
-impl Watch for SharedObserver<'_> {
-    /// Tells the observer, unless it was told a moment ago.
-    fn report(&self, progress: &Progress) -> ControlFlow<()> {
-        let now = self.started.elapsed().as_micros() as u64;
-        // Whoever finds the lock taken goes on: the observer is being told.
-        if !self.is_stopped()
+impl<'a> Clock<'a> {
+    /// A clock that tells an observer how the work goes. It stops the work by returning [`ControlFlow::Break`]; the best so
+    /// far comes back then. It is called from one thread at a time, not always from the same.
+    pub fn observed(observe: impl FnMut(&Progress) -> ControlFlow<()> + Send + 'a) -> Self {
+        Self { observer: Some(Box::new(Mutex::new(observe))), ..Clock::new() }
+    }
+
+    /// The same clock, with so much time between two calls of the observer, instead of 2 milliseconds.
+    #[must_use]
+    pub fn calling_every(self, time: Duration) -> Self {
+        Self { between_calls: time.as_micros() as u64, ..self }
+    }
+
+    /// Time is up so long from now, or earlier if it was to be up earlier.
+    pub fn limit(&self, limit: Duration) {
+        let limit = u64::try_from(limit.as_micros()).unwrap_or(u64::MAX);
+        self.deadline.fetch_min(self.started.micros().saturating_add(limit), Ordering::Relaxed);
+    }
+
+    /// Whether there is a time at which time is up.
+    pub fn has_limit(&self) -> bool {
+        self.deadline.load(Ordering::Relaxed) != u64::MAX
+    }
+
+    /// The time that is left, if it is limited.
+    pub fn left(&self) -> Option<Duration> {
+        let left = self.deadline.load(Ordering::Relaxed).saturating_sub(self.started.micros());
+        self.has_limit().then(|| Duration::from_micros(left))
+    }
+
+    /// Tells how the work goes. The observer is called unless it was a moment ago.
+    ///
+    /// # Errors
+    /// When the work is to stop.
+    pub fn report(&self, progress: &Progress) -> Result<(), Stopped> {
+        let now = self.started.micros();
+        if let Some(observer) = &self.observer
+            && !self.is_stopped()
             && now >= self.next_call.load(Ordering::Relaxed)
-            && let Ok(mut observe) = self.observer.try_lock()
         {
-            self.next_call.store(now + BETWEEN_CALLS, Ordering::Relaxed);
-            if observe(progress).is_break() {
-                self.stopped.store(true, Ordering::Relaxed);
+            self.next_call.store(now + self.between_calls, Ordering::Relaxed);
+            if observer.observe(progress).is_break() {
+                self.stop(CANCELLED);
             }
         }
-        if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if now >= self.deadline.load(Ordering::Relaxed) {
+            self.stop(OUT_OF_TIME);
+        }
+        self.stopped().map_or(Ok(()), Err)
     }
 
-    fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
+    /// As [`report`](Self::report), to whoever has nothing to tell.
+    ///
+    /// # Errors
+    /// When the work is to stop.
+    pub fn check(&self) -> Result<(), Stopped> {
+        if self.started.micros() >= self.deadline.load(Ordering::Relaxed) {
+            self.stop(OUT_OF_TIME);
+        }
+        self.stopped().map_or(Ok(()), Err)
+    }
+
+    /// Whether the work was told to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) != GOING
+    }
+
+    /// Why the work was told to stop.
+    pub fn stopped(&self) -> Option<Stopped> {
+        match self.stopped.load(Ordering::Relaxed) {
+            GOING => None,
+            OUT_OF_TIME => Some(Stopped(StopReason::TimeLimit)),
+            _ => Some(Stopped(StopReason::Cancelled)),
+        }
+    }
+
+    /// The first reason stays.
+    fn stop(&self, reason: u8) {
+        let _ = self.stopped.compare_exchange(GOING, reason, Ordering::Relaxed, Ordering::Relaxed);
     }
 }
+
+/// An observer that threads share. As a trait, and not as a lock of a reference, it lets a clock be lent for shorter.
+trait Observer: Send + Sync {
+    fn observe(&self, progress: &Progress) -> ControlFlow<()>;
+}
+
+impl<F: FnMut(&Progress) -> ControlFlow<()> + Send> Observer for Mutex<F> {
+    fn observe(&self, progress: &Progress) -> ControlFlow<()> {
+        match self.try_lock() {
+            Ok(mut observe) => observe(progress),
+            // Whoever finds the lock taken goes on: the observer is being told.
+            Err(_) => ControlFlow::Continue(()),
+        }
+    }
+}
+
+const GOING: u8 = 0;
+const OUT_OF_TIME: u8 = 1;
+const CANCELLED: u8 = 2;
+
+/// A moment in time, where the machine has any: a bare WebAssembly module has none, and no limit then.
+struct Moment {
+    #[cfg(not(target_arch = "wasm32"))]
+    instant: std::time::Instant,
+}
+
+impl Moment {
+    fn now() -> Self {
+        Self {
+            #[cfg(not(target_arch = "wasm32"))]
+            instant: std::time::Instant::now(),
+        }
+    }
+
+    /// Microseconds since then.
+    fn micros(&self) -> u64 {
+        #[cfg(not(target_arch = "wasm32"))]
+        return self.instant.elapsed().as_micros() as u64;
+        #[cfg(target_arch = "wasm32")]
+        return 0;
+    }
+}
+
+/// Carried up by `?` when the work is to stop and there is nothing to give back yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped(pub StopReason);
 
 /// Why the work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

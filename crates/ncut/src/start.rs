@@ -1,21 +1,29 @@
 //! Starting labels: completing given ones, and the place of isolated nodes.
 
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
+use crate::limits::Limits;
 use crate::metrics::{Label, UNLABELLED};
+use crate::objective::{Objective, Sums};
 use crate::partition::{Candidate, ClusterId, Partition};
 
 /// A complete start from given labels: exactly `n_clusters` clusters, each with a node of positive degree.
 ///
 /// A node labelled -1 follows the neighbours it is most linked to;
 /// a cluster of isolated nodes only gets the node whose leaving costs least.
-pub(crate) fn from_labels(graph: &Graph<'_>, given: &[Label], n_clusters: usize) -> Result<Vec<ClusterId>> {
+pub(crate) fn from_labels<O: Objective>(
+    graph: &Graph<'_>,
+    given: &[Label],
+    n_clusters: usize,
+    objective: O,
+) -> Result<Vec<ClusterId>> {
     let names = cluster_names(given, n_clusters)?;
     let number = |label: &Label| names.binary_search(label).ok().map(|number| number as ClusterId);
     let labels = follow_neighbors(graph, given.iter().map(number).collect(), n_clusters);
-    fill_empty(graph, labels, n_clusters)
+    fill_empty(graph, labels, n_clusters, objective)
 }
 
 /// The labels in use, ascending, -1 left out; refused unless there are `n_clusters` of them.
@@ -93,8 +101,14 @@ fn follow_neighbors(
 
 /// Gives every cluster without a node of positive degree one: a node whose move raises the objective most (or
 /// lowers it least), the lowest among equals.
-fn fill_empty(graph: &Graph<'_>, labels: Vec<ClusterId>, n_clusters: usize) -> Result<Vec<ClusterId>> {
-    let mut partition = Partition::new(graph, labels, n_clusters)?;
+fn fill_empty<O: Objective>(
+    graph: &Graph<'_>,
+    labels: Vec<ClusterId>,
+    n_clusters: usize,
+    objective: O,
+) -> Result<Vec<ClusterId>> {
+    let limits = Limits::default();
+    let mut partition = Partition::for_objective(objective, graph, labels, n_clusters, &limits)?;
     let empty: Vec<ClusterId> =
         (0..n_clusters as ClusterId).filter(|&cluster| partition.size(cluster) == 0).collect();
     let Some(&any_empty) = empty.first() else { return Ok(partition.into_labels()) };
@@ -128,20 +142,81 @@ pub(crate) fn all_apart(graph: &Graph<'_>) -> Vec<Label> {
     labels.collect()
 }
 
-/// Places the isolated nodes: while clusters are missing, each is one of its own, in order; all others join
-/// the cluster of largest volume, the lowest among equals.
-pub(crate) fn place_isolated(graph: &Graph<'_>, labels: &mut [Label], n_clusters: usize) {
+/// Places the isolated nodes: while clusters are missing, each is one of its own, in order; all others join the cluster
+/// that gains most by it, among equals the one of largest volume, then the lowest. By N-Cut none gains anything, and they
+/// all join the largest; by Ratio-Cut every one of them makes a cluster larger whose cut stays the same.
+pub(crate) fn place_isolated<O: Objective>(
+    graph: &Graph<'_>,
+    labels: &mut [Label],
+    n_clusters: usize,
+    objective: O,
+) {
     if graph.n_isolated() == 0 {
         return;
     }
     let degrees = graph.degrees();
-    let connected =
-        labels.iter().zip(degrees).map(|(&label, &degree)| (degree > 0.0).then_some(label as u32));
-    let largest = largest_cluster(graph, connected, n_clusters) as Label;
+    let mut clusters = vec![Sums::default(); n_clusters];
+    for node in graph.connected_nodes() {
+        let own = labels[node as usize];
+        let cluster = &mut clusters[own as usize];
+        let mut inside = graph.self_loop(node);
+        graph.for_each_neighbor(node, |neighbor, weight| {
+            inside += if labels[neighbor as usize] == own { weight } else { 0.0 };
+        });
+        let sums = graph.node_sums::<O>(node);
+        *cluster = Sums {
+            association: cluster.association + inside,
+            volume: cluster.volume + sums.volume,
+            size: cluster.size + sums.size,
+        };
+    }
     let n_connected = graph.n_nodes() - graph.n_isolated();
-    let isolated = labels.iter_mut().zip(degrees).filter(|(_, degree)| **degree == 0.0);
-    for (next, (label, _)) in (n_connected..).zip(isolated) {
-        *label = if next < n_clusters { next as Label } else { largest };
+    let entry = |cluster: usize, sums: &Sums, node: &Sums| {
+        let gain = objective.value(&sums.with(node, 0.0)) - objective.value(sums);
+        (OrderedGain { gain, volume: sums.volume }, Reverse(cluster))
+    };
+    let mut heap: Option<BinaryHeap<(OrderedGain, Reverse<usize>)>> = None;
+    let isolated = (0..graph.n_nodes()).filter(|&node| degrees[node] == 0.0);
+    for (next, node) in (n_connected..).zip(isolated) {
+        if next < n_clusters {
+            labels[node] = next as Label;
+            clusters[next] = graph.node_sums::<O>(node as NodeId);
+            continue;
+        }
+        let sums = graph.node_sums::<O>(node as NodeId);
+        let of_cluster = |(cluster, of): (usize, &Sums)| entry(cluster, of, &sums);
+        let heap = heap.get_or_insert_with(|| clusters.iter().enumerate().map(of_cluster).collect());
+        let (_, Reverse(best)) = heap.pop().expect("a cluster that is taken out is put back");
+        labels[node] = best as Label;
+        clusters[best] = clusters[best].with(&sums, 0.0);
+        heap.push(entry(best, &clusters[best], &sums));
+    }
+}
+
+/// What a cluster gains by an isolated node, and its volume, in the order in which clusters are preferred.
+#[derive(Clone, Copy, Debug)]
+struct OrderedGain {
+    gain: f64,
+    volume: f64,
+}
+
+impl PartialEq for OrderedGain {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for OrderedGain {}
+
+impl PartialOrd for OrderedGain {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for OrderedGain {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.gain.total_cmp(&other.gain).then(self.volume.total_cmp(&other.volume))
     }
 }
 

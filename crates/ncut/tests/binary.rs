@@ -11,7 +11,7 @@ use ncut::io::{
     GraphFile, GraphFormat, ReadOptions, Separator, Verification, convert_graph, parse_graph, read_graph,
     write_graph,
 };
-use ncut::{CutScore, Graph, Ncut, Symmetrize, Weights, unobserved};
+use ncut::{Clock, CutScore, Graph, Ncut, Symmetrize, Weights};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -23,7 +23,7 @@ fn options(verification: Verification) -> ReadOptions {
 }
 
 fn open(path: &Path) -> ncut::Result<GraphFile> {
-    read_graph(path, &options(Verification::AtOnce), &mut unobserved)
+    read_graph(path, &options(Verification::AtOnce), &Clock::new())
 }
 
 fn assert_same(a: &Graph<'_>, b: &Graph<'_>) {
@@ -111,7 +111,7 @@ fn a_file_cut_anywhere_is_refused() {
     for length in 0..bytes.len() {
         fs::write(&short, &bytes[..length]).unwrap();
         for verification in [Verification::BeforeUse, Verification::AtOnce, Verification::Never] {
-            let error = read_graph(&short, &options(verification), &mut unobserved).unwrap_err().to_string();
+            let error = read_graph(&short, &options(verification), &Clock::new()).unwrap_err().to_string();
             assert!(error.contains("short.ncut") && error.contains("short"), "{length}: {error}");
             assert!(parse_graph(&bytes[..length], GraphFormat::Binary, &options(verification)).is_err());
         }
@@ -141,7 +141,7 @@ fn a_changed_byte_is_found_wherever_it_is() {
                 }
             }
             // Opening looks at the header alone; whoever uses the graph hears of it.
-            if let Ok(unread) = read_graph(&changed, &ReadOptions::default(), &mut unobserved) {
+            if let Ok(unread) = read_graph(&changed, &ReadOptions::default(), &Clock::new()) {
                 let solved = Ncut::new(2).solve(&unread.graph);
                 let scored = CutScore::new(&unread.graph, &[0, 0, 1, 1]);
                 assert_eq!(solved.is_ok(), scored.is_ok());
@@ -219,10 +219,10 @@ fn lies_with_right_checksums_are_found() {
 fn verifying_can_be_stopped_and_begun_again() {
     let folder = TempDir::new().unwrap();
     let (path, _) = small_file(&folder);
-    let file = read_graph(&path, &ReadOptions::default(), &mut unobserved).unwrap();
-    let stopped = file.verify(&mut |_| std::ops::ControlFlow::Break(()));
-    assert!(matches!(stopped, Err(ncut::Error::Cancelled)));
-    file.verify(&mut unobserved).unwrap();
+    let file = read_graph(&path, &ReadOptions::default(), &Clock::new()).unwrap();
+    let stopped = file.verify(&Clock::observed(|_| std::ops::ControlFlow::Break(())));
+    assert!(matches!(stopped, Err(ncut::Error::Stopped { .. })));
+    file.verify(&Clock::new()).unwrap();
     assert!(matches!(file.graph.weights(), Weights::F64(_)));
 }
 
@@ -249,7 +249,7 @@ fn opening_reads_nothing_but_the_header() {
     file.write_all_at(&header, 0).unwrap();
     file.write_all_at(&n_entries.to_le_bytes(), offsets + 8 * n_nodes).unwrap();
     let started = std::time::Instant::now();
-    let graph = read_graph(&path, &ReadOptions::default(), &mut unobserved).unwrap().graph;
+    let graph = read_graph(&path, &ReadOptions::default(), &Clock::new()).unwrap().graph;
     assert!(started.elapsed().as_millis() < 100, "{:?}", started.elapsed());
     assert_eq!(graph.columns().len() as u64, n_entries);
 }
@@ -278,11 +278,11 @@ fn edges_beyond_the_memory_limit_make_the_same_file() {
         let path = folder.path().join(name);
         fs::write(&path, text).unwrap();
         let (whole, sorted) = (folder.path().join("whole.ncut"), folder.path().join("sorted.ncut"));
-        convert_graph(&path, &whole, &ReadOptions::default(), &mut unobserved).unwrap();
+        convert_graph(&path, &whole, &ReadOptions::default(), &Clock::new()).unwrap();
         let limited = ReadOptions { memory_limit: Some(1 << 20), ..ReadOptions::default() };
-        let file = convert_graph(&path, &sorted, &limited, &mut unobserved).unwrap();
+        let file = convert_graph(&path, &sorted, &limited, &Clock::new()).unwrap();
         assert!(fs::read(&whole).unwrap() == fs::read(&sorted).unwrap(), "{name}");
-        let read = read_graph(&path, &limited, &mut unobserved).unwrap();
+        let read = read_graph(&path, &limited, &Clock::new()).unwrap();
         assert_same(&file.graph, &read.graph);
         assert_same(&open(&whole).unwrap().graph, &read.graph);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file is left");

@@ -2,7 +2,7 @@
 
 use ncut::descent::{StoppingRule, settle};
 use ncut::synthetic::Planted;
-use ncut::{ClusterId, Links, NodeId, Partition, unobserved};
+use ncut::{Clock, ClusterId, Links, NodeId, Partition};
 
 #[test]
 fn a_large_graph_settles_alike_on_any_number_of_threads_and_is_at_rest_then() {
@@ -16,7 +16,7 @@ fn a_large_graph_settles_alike_on_any_number_of_threads_and_is_at_rest_then() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
         let mut partition = Partition::new(&graph, start.clone(), k).unwrap();
         let rule = StoppingRule { max_sweeps: 200, tolerance: 0.0 };
-        let descent = pool.install(|| settle(&mut partition, &rule, &mut unobserved));
+        let descent = pool.install(|| settle(&mut partition, &rule, &Clock::new()));
         (partition, descent)
     };
     let (partition, descent) = settled(1);

@@ -19,7 +19,7 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use ncut::image::{Picture, PictureGraph};
 use ncut::io::read_bytes;
 use ncut::synthetic::Planted;
-use ncut::{Graph, GraphBuilder, Label, Ncut, Preset, unobserved};
+use ncut::{Clock, Graph, GraphBuilder, Label, Ncut, Preset};
 
 const LIST: &str = include_str!("checksums.txt");
 
@@ -157,9 +157,9 @@ fn pictures() -> Vec<Case> {
         let path = path.unwrap_or_default();
         let graph: MakeGraph = Arc::new(move || {
             let picture = Picture::decode(&read_bytes(&path)?, &path)?;
-            let blurred = picture.blur(2.0, &mut unobserved)?;
-            let small = blurred.rescale(scale, &mut unobserved)?;
-            Ok(PictureGraph::default().build(&small, &mut unobserved)?)
+            let blurred = picture.blur(2.0, &Clock::new())?;
+            let small = blurred.rescale(scale, &Clock::new())?;
+            Ok(PictureGraph::default().build(&small, &Clock::new())?)
         });
         Case { name: name.to_owned(), n_clusters, graph, is_there }
     };

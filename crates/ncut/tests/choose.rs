@@ -2,10 +2,10 @@
 
 use ncut::neighbors::{Points, self_tuning_graph};
 use ncut::synthetic::{five_blocks, two_circles};
-use ncut::{CountCurve, CountReason, CutScore, Graph, Ncut, unobserved};
+use ncut::{Clock, CountCurve, CountReason, CutScore, Graph, Ncut};
 
 fn chosen(graph: &Graph<'_>, most: usize) -> CountCurve {
-    Ncut::new(1).choose(graph, 1..=most, &mut unobserved).unwrap()
+    Ncut::new(1).choose(graph, 1..=most, &Clock::new()).unwrap()
 }
 
 /// Normal random numbers for the tests (Box-Muller over xorshift).
@@ -73,7 +73,7 @@ fn clouds_apart_are_counted() {
 #[test]
 fn the_curve_is_what_it_says() {
     let graph = clouds(&[(0.0, 0.0), (9.0, 0.0), (0.0, 9.0)], 5);
-    let curve = Ncut::new(1).choose(&graph, 2..=6, &mut unobserved).unwrap();
+    let curve = Ncut::new(1).choose(&graph, 2..=6, &Clock::new()).unwrap();
     assert_eq!(curve.rows.iter().map(|row| row.n_clusters).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
     for row in &curve.rows {
         let score = CutScore::new(&graph, &row.labels).unwrap();
@@ -82,9 +82,9 @@ fn the_curve_is_what_it_says() {
         assert!(row.objective <= curve.rows[0].eigenvalue.unwrap() * row.n_clusters as f64);
     }
     assert_eq!((curve.suggested, curve.by_eigengap), (3, Some(3)));
-    assert_eq!(Ncut::new(1).choose(&graph, 4..=4, &mut unobserved).unwrap().suggested, 4);
+    assert_eq!(Ncut::new(1).choose(&graph, 4..=4, &Clock::new()).unwrap().suggested, 4);
     for (from, to) in [(0, 3), (5, 4), (1, 451)] {
-        assert!(Ncut::new(1).choose(&graph, from..=to, &mut unobserved).is_err());
+        assert!(Ncut::new(1).choose(&graph, from..=to, &Clock::new()).is_err());
     }
     let tiny = Graph::from_edges(2, [(0, 1, 1.0)]).unwrap();
     assert_eq!(chosen(&tiny, 2).rows.len(), 2);

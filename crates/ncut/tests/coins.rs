@@ -12,7 +12,7 @@ use ncut::hierarchy::n2hi;
 use ncut::image::{Picture, PictureGraph};
 use ncut::io::read_bytes;
 use ncut::spectral::{Rival, Spectrum, SpectrumSettings};
-use ncut::{CutScore, Graph, Label, Ncut, Preset, unobserved};
+use ncut::{Clock, CutScore, Graph, Label, Ncut, Preset};
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -38,9 +38,9 @@ fn main() -> ExitCode {
 /// The graph of the recipe: blur 2, scale 0.2, four neighbours.
 fn recipe(coins: &Path) -> Result<Graph<'static>, Failed> {
     let picture = Picture::decode(&read_bytes(coins)?, coins)?;
-    let blurred = picture.blur(2.0, &mut unobserved)?;
-    let small = blurred.rescale(0.2, &mut unobserved)?;
-    Ok(PictureGraph::default().build(&small, &mut unobserved)?)
+    let blurred = picture.blur(2.0, &Clock::new())?;
+    let small = blurred.rescale(0.2, &Clock::new())?;
+    Ok(PictureGraph::default().build(&small, &Clock::new())?)
 }
 
 /// Sums over all entries of the matrix that scikit-learn 1.9.1, scikit-image 0.26.0 and scipy 1.17.1 give for
@@ -73,13 +73,13 @@ fn the_papers_objective_on_the_coins(coins: &Path) -> Result<(), Failed> {
 /// As printed: ISR to the last digit; the recipe of EVD+KM leaves room for 0.001.
 fn the_papers_rivals_on_the_coins(coins: &Path) -> Result<(), Failed> {
     let graph = recipe(coins)?;
-    let spectrum = Spectrum::of(&graph, 25, &SpectrumSettings::default(), &mut unobserved)?;
-    let start = n2hi(&graph, 25, &mut unobserved)?.labels;
+    let spectrum = Spectrum::of(&graph, 25, &SpectrumSettings::default(), &Clock::new())?;
+    let start = n2hi(&graph, 25, &Clock::new())?.labels;
     for (rival, printed, tolerance) in
         [(Rival::ImprovedRotation, 24.9888, 5e-5), (Rival::NgJordanWeiss, 24.9698, 1e-3)]
     {
         let labels = rival
-            .solve(&graph, &spectrum, &start)?
+            .solve(&graph, &spectrum, &start, &Clock::new())?
             .iter()
             .map(|&label| label as Label)
             .collect::<Vec<Label>>();

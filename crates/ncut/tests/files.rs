@@ -12,12 +12,12 @@ use ncut::io::{
     GraphFile, GraphFormat, Header, LabelFormat, ReadOptions, Separator, parse_graph, parse_labels,
     read_graph, read_labels, write_graph, write_labels,
 };
-use ncut::{Graph, Label, Symmetrize, Weights, unobserved};
+use ncut::{Clock, Graph, Label, Symmetrize, Weights};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 fn read(path: &Path) -> GraphFile {
-    read_graph(path, &ReadOptions::default(), &mut unobserved).unwrap()
+    read_graph(path, &ReadOptions::default(), &Clock::new()).unwrap()
 }
 
 fn written_and_read(graph: &Graph<'_>, name: &str) -> GraphFile {
@@ -135,7 +135,7 @@ proptest! {
             }
             bytes.truncate(cut.index(bytes.len()) + 1);
             fs::write(&path, bytes).unwrap();
-            let _ = read_graph(&path, &ReadOptions::default(), &mut unobserved);
+            let _ = read_graph(&path, &ReadOptions::default(), &Clock::new());
             let _ = read_labels(&path, 4, None);
         }
     }
@@ -382,11 +382,15 @@ fn reading_can_be_stopped() {
     let path = folder.path().join("path.txt");
     fs::write(&path, text).unwrap();
     let mut seen = Vec::new();
-    let stopped = read_graph(&path, &ReadOptions::default(), &mut |progress| {
-        seen.push((progress.done, progress.total));
-        std::ops::ControlFlow::Break(())
-    });
-    assert!(matches!(stopped, Err(ncut::Error::Cancelled)));
+    let stopped = read_graph(
+        &path,
+        &ReadOptions::default(),
+        &Clock::observed(|progress| {
+            seen.push((progress.done, progress.total));
+            std::ops::ControlFlow::Break(())
+        }),
+    );
+    assert!(matches!(stopped, Err(ncut::Error::Stopped { .. })));
     assert_eq!(seen.len(), 1);
     assert!(seen[0].0 > 0 && seen[0].0 <= seen[0].1);
 }

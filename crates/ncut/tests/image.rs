@@ -7,7 +7,7 @@ use std::path::Path;
 
 use image::{DynamicImage, GrayAlphaImage, ImageBuffer, ImageFormat, Rgb32FImage, RgbImage, RgbaImage};
 use ncut::image::{Picture, PictureFormat, PictureGraph, PixelLinks, boundaries, flat, resize_labels};
-use ncut::{Error, Graph, Label, Ncut, unobserved};
+use ncut::{Clock, Error, Graph, Label, Ncut};
 use proptest::prelude::*;
 
 /// `numpy.random.default_rng(7).integers(0, 256, (4, 5))`.
@@ -45,7 +45,7 @@ fn assert_close(found: &[f64], expected: &[f64], tolerance: f64) {
 }
 
 fn graph(settings: PictureGraph, picture: &Picture) -> Graph<'static> {
-    settings.build(picture, &mut unobserved).unwrap()
+    settings.build(picture, &Clock::new()).unwrap()
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn blurring_bytes_gives_scipys_bytes() {
         95.0, 149.0, 142.0, 125.0, 103.0, 94.0,
     ];
     let picture = four_by_five();
-    let blurred = picture.blur(1.2, &mut unobserved).unwrap();
+    let blurred = picture.blur(1.2, &Clock::new()).unwrap();
     assert_eq!(blurred.values(), expected);
     assert_eq!(blurred.white(), 255.0);
 }
@@ -87,7 +87,7 @@ fn blurring_real_numbers_gives_scipys_numbers() {
         95.43537738925917,
     ];
     let picture = grey(4, 5, PIXELS);
-    assert_close(picture.blur(1.2, &mut unobserved).unwrap().values(), &expected, 1e-12);
+    assert_close(picture.blur(1.2, &Clock::new()).unwrap().values(), &expected, 1e-12);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn an_area_of_one_value_keeps_it_under_every_blur() {
     for sigma in [0.3, 1.0, 1.6, 2.0, 3.3, 20.0] {
         for value in [0, 1, 100, 254, 255] {
             let picture = decode(&pgm(3, 4, &[value; 12])).unwrap();
-            let blurred = picture.blur(sigma, &mut unobserved).unwrap();
+            let blurred = picture.blur(sigma, &Clock::new()).unwrap();
             assert_eq!(blurred.values(), [f64::from(value); 12], "sigma {sigma}");
         }
     }
@@ -113,7 +113,7 @@ fn scaling_gives_scikit_images_numbers() {
         0.34183006535947724,
     ];
     let picture = four_by_five();
-    let smaller = picture.rescale(0.6, &mut unobserved).unwrap();
+    let smaller = picture.rescale(0.6, &Clock::new()).unwrap();
     assert_eq!((smaller.height(), smaller.width(), smaller.white()), (2, 3, 1.0));
     assert_close(smaller.values(), &expected, 1e-14);
     // The same with factor 1.7, the first row and the last.
@@ -137,7 +137,7 @@ fn scaling_gives_scikit_images_numbers() {
         0.3070903361344538,
         0.40211834733893553,
     ];
-    let larger = picture.rescale(1.7, &mut unobserved).unwrap();
+    let larger = picture.rescale(1.7, &Clock::new()).unwrap();
     assert_eq!((larger.height(), larger.width()), (7, 8));
     assert_close(&larger.values()[..8], &first, 1e-14);
     assert_close(&larger.values()[48..], &last, 1e-14);
@@ -149,12 +149,12 @@ fn colours_are_blurred_and_scaled_channel_by_channel() {
     let colours: Vec<f64> =
         (0..20).flat_map(|pixel| (0..3).map(move |c| f64::from(PIXELS[(pixel + 7 * c) % 20]))).collect();
     let colour = Picture::new(4, 5, 3, colours, 255.0).unwrap();
-    let colour = colour.blur(0.8, &mut unobserved).unwrap();
-    let colour = colour.rescale(1.5, &mut unobserved).unwrap();
+    let colour = colour.blur(0.8, &Clock::new()).unwrap();
+    let colour = colour.rescale(1.5, &Clock::new()).unwrap();
     for channel in 0..3 {
         let single = grey(4, 5, shifted(channel));
-        let single = single.blur(0.8, &mut unobserved).unwrap();
-        let single = single.rescale(1.5, &mut unobserved).unwrap();
+        let single = single.blur(0.8, &Clock::new()).unwrap();
+        let single = single.rescale(1.5, &Clock::new()).unwrap();
         let of_channel: Vec<f64> = colour.values().iter().skip(channel).step_by(3).copied().collect();
         assert_eq!(of_channel, single.values());
     }
@@ -462,12 +462,12 @@ fn settings_outside_their_range_are_refused_by_name() {
     let picture = grey(2, 2, [1, 2, 3, 4]);
     let refusal = |error: Error| error.to_string();
     for sigma in [-1.0, f64::NAN, 1e9] {
-        assert!(refusal(picture.blur(sigma, &mut unobserved).unwrap_err()).starts_with("blur is "));
+        assert!(refusal(picture.blur(sigma, &Clock::new()).unwrap_err()).starts_with("blur is "));
     }
     for factor in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(refusal(picture.rescale(factor, &mut unobserved).unwrap_err()).starts_with("scale is "));
+        assert!(refusal(picture.rescale(factor, &Clock::new()).unwrap_err()).starts_with("scale is "));
     }
-    assert!(matches!(picture.rescale(1e9, &mut unobserved), Err(Error::TooManyNodes { .. })));
+    assert!(matches!(picture.rescale(1e9, &Clock::new()), Err(Error::TooManyNodes { .. })));
     let default = PictureGraph::default();
     for (settings, name) in [
         (PictureGraph { beta: -1.0, ..default }, "beta"),
@@ -476,7 +476,7 @@ fn settings_outside_their_range_are_refused_by_name() {
         (PictureGraph { sigma_distance: f64::NAN, ..default }, "sigma_distance"),
         (PictureGraph { links: PixelLinks::Radius(0.5), ..default }, "radius"),
     ] {
-        let refused = settings.build(&picture, &mut unobserved).unwrap_err();
+        let refused = settings.build(&picture, &Clock::new()).unwrap_err();
         assert!(refusal(refused).starts_with(&format!("{name} is ")));
     }
     assert!(matches!(Picture::new(1, 2, 1, vec![0.0], 1.0), Err(Error::BadShape { .. })));
@@ -487,8 +487,8 @@ fn settings_outside_their_range_are_refused_by_name() {
 #[test]
 fn every_stage_can_be_stopped() {
     let picture = grey(4, 5, PIXELS);
-    let mut stop = |_: &ncut::Progress| ControlFlow::Break(());
-    assert!(matches!(picture.blur(1.0, &mut stop), Err(Error::Cancelled)));
-    assert!(matches!(picture.rescale(0.5, &mut stop), Err(Error::Cancelled)));
-    assert!(matches!(PictureGraph::default().build(&picture, &mut stop), Err(Error::Cancelled)));
+    let stop = Clock::observed(|_: &ncut::Progress| ControlFlow::Break(()));
+    assert!(matches!(picture.blur(1.0, &stop), Err(Error::Stopped { .. })));
+    assert!(matches!(picture.rescale(0.5, &stop), Err(Error::Stopped { .. })));
+    assert!(matches!(PictureGraph::default().build(&picture, &stop), Err(Error::Stopped { .. })));
 }

@@ -8,8 +8,7 @@ use ncut::metrics::Contingency;
 use ncut::neighbors::{Points, self_tuning_graph};
 use ncut::synthetic::{Planted, five_blocks, two_circles};
 use ncut::{
-    Agreement, ComponentChoice, CutScore, Graph, Label, Ncut, NmiNormalization, Preset, StopReason,
-    unobserved,
+    Agreement, Clock, ComponentChoice, CutScore, Graph, Label, Ncut, NmiNormalization, Preset, StopReason,
 };
 
 fn ring(n: u32) -> Graph<'static> {
@@ -112,11 +111,11 @@ fn n2hi_of_a_path_follows_the_heaviest_edges() {
     let graph = Graph::from_edges(7, edges).unwrap();
     let levels: Vec<Vec<u32>> = FirstNeighborLevels::new(&graph).map(|level| level.labels).collect();
     assert_eq!(levels, [vec![0, 0, 1, 1, 2, 2, 2], vec![0; 7]]);
-    assert_eq!(n2hi(&graph, 3, &mut unobserved).unwrap().labels, [0, 0, 1, 1, 2, 2, 2]);
+    assert_eq!(n2hi(&graph, 3, &Clock::new()).unwrap().labels, [0, 0, 1, 1, 2, 2, 2]);
     // Mean similarities: 1/4 between the first two, 0.5/6 between the last two.
-    assert_eq!(n2hi(&graph, 2, &mut unobserved).unwrap().labels, [0, 0, 0, 0, 1, 1, 1]);
+    assert_eq!(n2hi(&graph, 2, &Clock::new()).unwrap().labels, [0, 0, 0, 0, 1, 1, 1]);
     // Above the first level: single nodes, the heaviest edges first.
-    assert_eq!(n2hi(&graph, 5, &mut unobserved).unwrap().labels, [0, 0, 1, 1, 2, 3, 4]);
+    assert_eq!(n2hi(&graph, 5, &Clock::new()).unwrap().labels, [0, 0, 1, 1, 2, 3, 4]);
 }
 
 #[test]
@@ -141,10 +140,13 @@ fn a_time_limit_of_nothing_still_gives_exactly_k_clusters() {
     let found = Ncut::new(20).time_limit(Duration::ZERO).solve(&planted.graph).unwrap();
     assert_eq!((found.stop_reason, found.clusters.len()), (StopReason::TimeLimit, 20));
     let mut calls = 0;
-    let stopped = Ncut::new(20).solve_observed(&planted.graph, &mut |_| {
-        calls += 1;
-        if calls > 8 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    let stopped = Ncut::new(20).solve_by(
+        &planted.graph,
+        &Clock::observed(|_| {
+            calls += 1;
+            if calls > 8 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        }),
+    );
     assert_eq!(stopped.unwrap().stop_reason, StopReason::Cancelled);
     let paper = Ncut::new(20).preset(Preset::Paper);
     let limited = paper.clone().max_sweeps(1).solve(&planted.graph).unwrap();

@@ -13,7 +13,7 @@ use std::time::Duration;
 use common::data::{check, graph, independent_objective, set_graph};
 use libtest_mimic::{Arguments, Failed, Trial};
 use ncut::io::read_labels;
-use ncut::{Agreement, Clustering, ComponentChoice, Graph, Ncut, Preset, Stage};
+use ncut::{Agreement, Clock, Clustering, ComponentChoice, Graph, Ncut, Preset, Stage};
 
 /// What is reached without a share.
 struct Rung {
@@ -90,12 +90,15 @@ fn climb(graph: &Graph<'_>, rung: &Rung) -> Result<(), Failed> {
     if rung.best > 0.0 {
         // It may stop as soon as the rung is reached.
         let best = pure.preset(Preset::Best).time_limit(Duration::from_secs(PATIENCE));
-        let found = best.solve_observed(graph, &mut |progress| match progress.objective {
-            Some(objective) if progress.stage == Stage::Search && objective >= rung.best => {
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
-        })?;
+        let found = best.solve_by(
+            graph,
+            &Clock::observed(|progress| match progress.objective {
+                Some(objective) if progress.stage == Stage::Search && objective >= rung.best => {
+                    ControlFlow::Break(())
+                }
+                _ => ControlFlow::Continue(()),
+            }),
+        )?;
         let best = objective_of(&found);
         check(best >= rung.best - 1e-6, || format!("best reaches {best}, not {}", rung.best))?;
     }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use ncut::neighbors::{
     Affinity, Linking, Metric, NeighborSearch, Neighbors, PointGraph, Points, SearchMethod, dense_rbf_graph,
 };
-use ncut::{Graph, unobserved};
+use ncut::{Clock, Graph};
 
 /// Numbers that look random, the same in every run.
 fn noise(count: usize, seed: u64) -> Vec<f64> {
@@ -41,7 +41,7 @@ fn long_points() -> Vec<f64> {
 }
 
 fn search(values: &[f64], n_features: usize, settings: NeighborSearch) -> Neighbors {
-    settings.run(Points::new(values, n_features).unwrap(), &mut unobserved).unwrap()
+    settings.run(Points::new(values, n_features).unwrap(), &Clock::new()).unwrap()
 }
 
 fn squared(values: &[f64], n_features: usize, a: usize, b: usize) -> f64 {
@@ -118,7 +118,7 @@ fn thirty_two_bit_points_are_searched_as_they_are() {
     let narrow: Vec<f32> = values.iter().map(|&value| value as f32).collect();
     let widened: Vec<f64> = narrow.iter().map(|&value| f64::from(value)).collect();
     let settings = NeighborSearch { method: SearchMethod::Exact, ..NeighborSearch::default() };
-    let found = settings.run(Points::new(&narrow, 6).unwrap(), &mut unobserved).unwrap();
+    let found = settings.run(Points::new(&narrow, 6).unwrap(), &Clock::new()).unwrap();
     assert_eq!(found, search(&widened, 6, settings));
 }
 
@@ -219,13 +219,14 @@ fn a_search_can_be_stopped() {
     let values = blobs(6000, 8, 10);
     for method in [SearchMethod::Exact, SearchMethod::Approximate] {
         let settings = NeighborSearch { method, ..NeighborSearch::default() };
-        let stopped = settings.run(Points::new(&values, 8).unwrap(), &mut |_| ControlFlow::Break(()));
-        assert!(matches!(stopped, Err(ncut::Error::Cancelled)));
+        let stopped =
+            settings.run(Points::new(&values, 8).unwrap(), &Clock::observed(|_| ControlFlow::Break(())));
+        assert!(matches!(stopped, Err(ncut::Error::Stopped { .. })));
     }
 }
 
 fn graph_of(values: &[f64], n_features: usize, settings: PointGraph) -> Graph<'static> {
-    settings.build(Points::new(values, n_features).unwrap(), &mut unobserved).unwrap()
+    settings.build(Points::new(values, n_features).unwrap(), &Clock::new()).unwrap()
 }
 
 #[test]
@@ -264,7 +265,7 @@ fn all_pairs_can_be_linked() {
 fn wrong_settings_are_refused() {
     let values = [0.0, 1.0, 2.0];
     let points = Points::new(&values, 1).unwrap();
-    let refused = |settings: PointGraph| settings.build(points, &mut unobserved).unwrap_err().to_string();
+    let refused = |settings: PointGraph| settings.build(points, &Clock::new()).unwrap_err().to_string();
     let none = PointGraph { n_neighbors: 0, ..PointGraph::default() };
     assert_eq!(refused(none), "n_neighbors is 0; it must be at least 1");
     let negative = PointGraph { affinity: Affinity::Rbf { gamma: Some(-1.0) }, ..PointGraph::default() };
@@ -278,5 +279,5 @@ fn wrong_settings_are_refused() {
     );
     // More neighbours than points are all others.
     let all = PointGraph { n_neighbors: usize::MAX, ..PointGraph::default() };
-    assert_eq!(all.build(points, &mut unobserved).unwrap().n_edges(), 3);
+    assert_eq!(all.build(points, &Clock::new()).unwrap().n_edges(), 3);
 }

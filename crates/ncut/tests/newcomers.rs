@@ -6,7 +6,7 @@ use common::labelled;
 use ncut::hierarchy::{Merge, MergeTree};
 use ncut::neighbors::{Affinity, PointGraph, Points, Scale};
 use ncut::newcomers::Newcomers;
-use ncut::{ClusterSummary, CutScore, Graph, Label, Symmetrize, Weights, unobserved};
+use ncut::{Clock, ClusterSummary, CutScore, Graph, Label, Symmetrize, Weights};
 use proptest::prelude::*;
 
 proptest! {
@@ -72,18 +72,18 @@ fn a_point_of_the_graph_is_linked_like_new_to_itself_and_its_neighbors() {
     let points = Points::new(&line, 1).unwrap();
     for affinity in [Affinity::SelfTuning, Affinity::Knn, Affinity::Rbf { gamma: None }] {
         let settings = PointGraph { n_neighbors: 3, affinity, ..PointGraph::default() };
-        let linked = settings.link(points, &mut unobserved).unwrap();
+        let linked = settings.link(points, &Clock::new()).unwrap();
         let labels: Vec<Label> = (0..12).map(|i| Label::from(i >= 6)).collect();
         let clusters = CutScore::new(&linked.graph, &labels).unwrap().clusters;
-        let new = settings.link_new(points, points, &linked.scale, &mut unobserved).unwrap();
+        let new = settings.link_new(points, points, &linked.scale, &Clock::new()).unwrap();
         assert_eq!(new.place(&labels, &clusters).unwrap(), labels);
         // Far away every weight is 0 but to the nearest, which decides.
         let far = Points::new(&[-1e9, 1e9], 1).unwrap();
-        let new = settings.link_new(far, points, &linked.scale, &mut unobserved).unwrap();
+        let new = settings.link_new(far, points, &linked.scale, &Clock::new()).unwrap();
         assert_eq!(new.place(&labels, &clusters).unwrap(), [0, 1]);
     }
     let other = Points::new(&[0.0, 1.0], 2).unwrap();
-    let error = PointGraph::default().link_new(other, points, &Scale::Knn, &mut unobserved).unwrap_err();
+    let error = PointGraph::default().link_new(other, points, &Scale::Knn, &Clock::new()).unwrap_err();
     assert_eq!(error.to_string(), "the new points have 2 features, those of the graph 1");
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use common::{Sketch, canonical, close, degrees, labelled, objective, sketches, tied_sketches};
 use ncut::descent::{StoppingRule, descend};
 use ncut::hierarchy::n2hi;
-use ncut::{Links, Ncut, Partition, unobserved};
+use ncut::{Clock, Links, Ncut, Partition};
 use proptest::prelude::*;
 
 /// Equation FCD-1: the objective of every choice for one node, computed from scratch.
@@ -75,7 +75,7 @@ proptest! {
     fn a_descent_of_one_sweep_visits_the_nodes_in_order((sketch, labels, k) in labelled(14)) {
         let (graph, matrix) = (sketch.graph(), sketch.matrix());
         let mut fast = Partition::new(&graph, labels.clone(), k).unwrap();
-        descend(&mut fast, &StoppingRule { max_sweeps: 1, ..StoppingRule::default() }, &mut unobserved);
+        descend(&mut fast, &StoppingRule { max_sweeps: 1, ..StoppingRule::default() }, &Clock::new());
         let mut slow = labels;
         for node in 0..sketch.n_nodes {
             let mut values = choices(&matrix, &slow, node, k);
@@ -175,7 +175,7 @@ fn check_n2hi(sketch: &Sketch, k: usize) -> Result<(), TestCaseError> {
     let dense: Vec<Vec<f64>> =
         connected.iter().map(|&i| connected.iter().map(|&j| matrix[i][j]).collect()).collect();
     let expected = dense_n2hi(&dense, k);
-    let found = n2hi(&graph, k, &mut unobserved).unwrap().labels;
+    let found = n2hi(&graph, k, &Clock::new()).unwrap().labels;
     let found: Vec<u32> = connected.iter().map(|&node| found[node]).collect();
     prop_assert_eq!(canonical(&found), canonical(&expected));
     prop_assert_eq!(found.iter().collect::<BTreeSet<_>>().len(), k);
@@ -300,7 +300,7 @@ fn a_hub_that_takes_part_in_every_merge_is_no_trouble() {
     let edges = (1..=n_leaves).map(|leaf| (0, leaf, 1.0 + f64::from(leaf) * 1e-6));
     let graph = ncut::Graph::from_edges(n_leaves as usize + 1, edges).unwrap();
     let k = n_leaves as usize / 2;
-    let labels = n2hi(&graph, k, &mut unobserved).unwrap().labels;
+    let labels = n2hi(&graph, k, &Clock::new()).unwrap().labels;
     let used: BTreeSet<u32> = labels.iter().copied().collect();
     assert_eq!(used.len(), k);
     // The heaviest leaf goes first.

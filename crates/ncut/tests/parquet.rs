@@ -10,7 +10,7 @@ use ncut::io::{
     read_table, write_labels,
 };
 use ncut::neighbors::{NeighborSearch, Values};
-use ncut::{Label, unobserved};
+use ncut::{Clock, Label};
 use parquet::basic::Compression;
 use parquet::data_type::{BoolType, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type};
 use parquet::file::properties::WriterProperties;
@@ -50,7 +50,7 @@ fn written(name: &str, write: impl FnOnce(&Path)) -> (TempDir, PathBuf) {
 
 fn refusal(columns: &str, fill: impl Fn(&mut Group<'_>)) -> String {
     let (_folder, path) = written("t.parquet", |path| file(path, columns, Compression::SNAPPY, fill));
-    let message = read_table(&path, &mut unobserved).unwrap_err().to_string();
+    let message = read_table(&path, &Clock::new()).unwrap_err().to_string();
     message.split_once("t.parquet: ").unwrap().1.to_string()
 }
 
@@ -79,7 +79,7 @@ fn columns_of_all_kinds_of_numbers_become_a_table() {
                 column::<Int32Type>(group, &[-1, 7], Some(&[1, 1]));
             });
         });
-        let table = read_table(&path, &mut unobserved).unwrap();
+        let table = read_table(&path, &Clock::new()).unwrap();
         assert_eq!((table.n_rows(), table.n_columns()), (4, 6));
         let first = [0.5, 0.1, -3.0, (1u64 << 40) as f64, 1.0, f64::from(u32::MAX)];
         let second = [1.5, 0.2, 4.0, 0.0, 0.0, 7.0];
@@ -98,11 +98,11 @@ fn thirty_two_bit_floats_stay_that() {
             column::<FloatType>(group, &[0.2, 3.0, 4.0], Some(&[1, 1, 1]));
         });
     });
-    let table = read_table(&path, &mut unobserved).unwrap();
+    let table = read_table(&path, &Clock::new()).unwrap();
     let points = table.points().unwrap();
     let Values::F32(values) = points.values() else { panic!("32 bits") };
     assert_eq!(values[..4], [0.1f32, 0.2, 1.0, 3.0]);
-    assert!(NeighborSearch::default().run(points, &mut unobserved).is_ok());
+    assert!(NeighborSearch::default().run(points, &Clock::new()).is_ok());
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn missing_numbers_and_missing_rows_are_refused() {
     let none = refusal("required float a;", |group| column::<FloatType>(group, &[], None));
     assert_eq!(none, "has 0 rows and 1 columns; there are no points in it");
     let (_folder, path) = written("t.parquet.gz", |path| fs::write(path, "PAR1").unwrap());
-    assert!(read_table(&path, &mut unobserved).unwrap_err().to_string().contains("unknown kind of table"));
+    assert!(read_table(&path, &Clock::new()).unwrap_err().to_string().contains("unknown kind of table"));
 }
 
 #[test]
@@ -214,14 +214,14 @@ fn damaged_files_are_refused_and_never_panic() {
         let damaged = folder.path().join("d.parquet");
         for length in 0..whole.len() {
             fs::write(&damaged, &whole[..length]).unwrap();
-            assert!(read_table(&damaged, &mut unobserved).is_err(), "{length} bytes of {}", whole.len());
+            assert!(read_table(&damaged, &Clock::new()).is_err(), "{length} bytes of {}", whole.len());
         }
         for place in 0..whole.len() {
             let mut bytes = whole.clone();
             bytes[place] ^= 0x80;
             fs::write(&damaged, &bytes).unwrap();
             // What it says may still make sense; then it is a table.
-            let _ = read_table(&damaged, &mut unobserved);
+            let _ = read_table(&damaged, &Clock::new());
         }
     }
     let (_folder, path) = written("l.parquet", |path| write_labels(path, &[0, 1, 0, 7], None).unwrap());

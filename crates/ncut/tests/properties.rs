@@ -4,13 +4,14 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use common::{
     canonical, close, degrees, labelled, labelled_with_wild_weights, objective, sketches, tied_sketches,
 };
 use ncut::descent::{StoppingRule, descend};
 use ncut::hierarchy::n2hi;
-use ncut::{CutScore, Graph, Label, Links, Ncut, Partition, StopReason, Symmetrize, Weights, unobserved};
+use ncut::{Clock, CutScore, Graph, Label, Links, Ncut, Partition, StopReason, Symmetrize, Weights};
 use proptest::prelude::*;
 
 proptest! {
@@ -64,10 +65,12 @@ proptest! {
         let graph = sketch.graph();
         let mut partition = Partition::new(&graph, labels, k).unwrap();
         let mut seen = vec![partition.objective()];
-        descend(&mut partition, &StoppingRule::default(), &mut |progress| {
+        let clock = Clock::observed(|progress| {
             seen.extend(progress.objective);
             ControlFlow::Continue(())
         });
+        descend(&mut partition, &StoppingRule::default(), &clock.calling_every(Duration::ZERO));
+        prop_assert!(seen.len() > 2);
         prop_assert!(seen.windows(2).all(|pair| pair[1] >= pair[0] - 1e-12));
     }
 
@@ -78,7 +81,7 @@ proptest! {
         let before = objective(&matrix, &labels);
         let mut partition = Partition::new(&graph, labels, k).unwrap();
         let rule = StoppingRule { max_sweeps: 200, tolerance: 0.0 };
-        let descent = descend(&mut partition, &rule, &mut unobserved);
+        let descent = descend(&mut partition, &rule, &Clock::new());
         let after = objective(&matrix, partition.labels());
         prop_assert!(after >= before - 1e-9, "fell from {before} to {after}");
         prop_assert!(close(partition.objective(), after));
@@ -98,7 +101,7 @@ proptest! {
         let graph = sketch.graph();
         let mut partition = Partition::new(&graph, labels, k).unwrap();
         let rule = StoppingRule { max_sweeps: 1000, tolerance: 0.0 };
-        descend(&mut partition, &rule, &mut unobserved);
+        descend(&mut partition, &rule, &Clock::new());
         let mut links = Links::new(k);
         for node in 0..sketch.n_nodes as u32 {
             let step = partition.best_move(node, &mut links);
@@ -177,8 +180,8 @@ proptest! {
         let (graph, permuted) = (sketch.graph(), sketch.renamed(&order).graph());
         let n_connected = graph.n_nodes() - graph.n_isolated();
         prop_assume!(k <= n_connected);
-        let labels = n2hi(&graph, k, &mut unobserved).unwrap().labels;
-        let other = n2hi(&permuted, k, &mut unobserved).unwrap().labels;
+        let labels = n2hi(&graph, k, &Clock::new()).unwrap().labels;
+        let other = n2hi(&permuted, k, &Clock::new()).unwrap().labels;
         let connected: Vec<u32> = graph.connected_nodes();
         let here: Vec<u32> = connected.iter().map(|&node| labels[node as usize]).collect();
         let there: Vec<u32> = connected.iter().map(|&node| other[order[node as usize] as usize]).collect();
@@ -220,10 +223,10 @@ proptest! {
     fn stopping_at_any_moment_gives_exactly_k_clusters(sketch in sketches(24), k in 1..24usize, patience in 0..6usize) {
         prop_assume!(k <= sketch.n_nodes);
         let mut calls = 0;
-        let found = Ncut::new(k).solve_observed(&sketch.graph(), &mut |_| {
+        let found = Ncut::new(k).solve_by(&sketch.graph(), &Clock::observed(|_| {
             calls += 1;
             if calls > patience { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
+        }));
         let used: BTreeSet<Label> = found.unwrap().labels.into_iter().collect();
         prop_assert_eq!(used, (0..k as Label).collect());
     }

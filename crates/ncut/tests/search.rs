@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 
 use common::{Sketch, close, degrees, labelled, objective, sketches, tied_sketches};
 use ncut::synthetic::Planted;
-use ncut::{Clustering, ComponentChoice, Graph, Label, Ncut, Preset, StopReason};
+use ncut::{Clock, Clustering, ComponentChoice, Graph, Label, Ncut, Preset, StopReason};
 use proptest::prelude::*;
 
 const PRESETS: [Preset; 3] = [Preset::Fast, Preset::Default, Preset::Best];
@@ -169,10 +169,10 @@ proptest! {
         let (graph, k) = (sketch.graph(), k.min(sketch.n_nodes));
         for preset in PRESETS {
             let mut calls = 0;
-            let found = Ncut::new(k).preset(preset).solve_observed(&graph, &mut |_| {
+            let found = Ncut::new(k).preset(preset).solve_by(&graph, &Clock::observed(|_| {
                 calls += 1;
                 if calls > patience { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-            });
+            }));
             check_clusters(&sketch, &found.unwrap(), k)?;
         }
     }
@@ -288,10 +288,13 @@ fn a_star_of_many_leaves_does_not_starve() {
     let mut calls = 0;
     let found = Ncut::new(10)
         .preset(Preset::Fast)
-        .solve_observed(&star, &mut |_| {
-            calls += 1;
-            ControlFlow::Continue(())
-        })
+        .solve_by(
+            &star,
+            &Clock::observed(|_| {
+                calls += 1;
+                ControlFlow::Continue(())
+            }),
+        )
         .unwrap();
     assert_eq!(found.clusters.len(), 10);
     assert_ne!(found.stop_reason, StopReason::Cancelled);

@@ -5,7 +5,7 @@ use std::f64::consts::PI;
 use faer::{Mat, Side};
 use ncut::spectral::{BoundStatus, Spectrum, SpectrumSettings, UpperBound};
 use ncut::synthetic::Planted;
-use ncut::{Graph, Ncut, NodeId, unobserved};
+use ncut::{Clock, Graph, Ncut, NodeId};
 
 /// All eigenvalues, descending, by a solver that knows nothing of graphs.
 fn dense(graph: &Graph<'_>) -> Vec<f64> {
@@ -22,7 +22,7 @@ fn dense(graph: &Graph<'_>) -> Vec<f64> {
 }
 
 fn spectrum(graph: &Graph<'_>, k: usize) -> Spectrum {
-    Spectrum::of(graph, k, &BY_BLOCKS, &mut unobserved).unwrap()
+    Spectrum::of(graph, k, &BY_BLOCKS, &Clock::new()).unwrap()
 }
 
 /// Small graphs too go through the solver for large ones.
@@ -59,7 +59,7 @@ fn check(name: &str, graph: &Graph<'_>, k: usize, expected: &[f64]) -> BoundStat
             assert!((product - f64::from(other == c)).abs() < 1e-9, "{name}: vectors {other} and {c}");
         }
     }
-    let bound = UpperBound::from_spectrum(graph, &found).unwrap();
+    let bound = UpperBound::from_spectrum(graph, &found, &Clock::new()).unwrap();
     let truth: f64 = expected[..k].iter().sum();
     assert!(bound.value >= truth - 1e-12 * k as f64, "{name}: bound {} below {truth}", bound.value);
     assert!(bound.value <= truth + 2e-7, "{name}: bound {} above {truth}", bound.value);
@@ -158,7 +158,7 @@ fn a_path_of_ten_thousand_has_its_closed_form() {
 #[test]
 fn a_large_graph_is_bounded_and_the_bound_holds() {
     let planted = Planted::new(2000, 10).graph(1).unwrap();
-    let bound = UpperBound::of(&planted.graph, 10, &SpectrumSettings::default(), &mut unobserved).unwrap();
+    let bound = UpperBound::of(&planted.graph, 10, &SpectrumSettings::default(), &Clock::new()).unwrap();
     let found = Ncut::new(10).min_share(0.0).solve(&planted.graph).unwrap();
     assert!(found.objective <= bound.value && bound.value < 10.0);
 }
@@ -169,11 +169,11 @@ fn components_make_it_exact() {
         .flat_map(|piece| (0..200).map(move |i| (200 * piece + i, 200 * piece + (i + 1) % 200, 1.0)));
     let graph = Graph::from_edges(1000, edges).unwrap();
     for k in 1..=5 {
-        let bound = UpperBound::of(&graph, k, &SpectrumSettings::default(), &mut unobserved).unwrap();
+        let bound = UpperBound::of(&graph, k, &SpectrumSettings::default(), &Clock::new()).unwrap();
         assert_eq!((bound.value, bound.status), (k as f64, BoundStatus::Verified));
     }
     let nothing = Graph::from_edges(5, []).unwrap();
-    let bound = UpperBound::of(&nothing, 3, &SpectrumSettings::default(), &mut unobserved).unwrap();
+    let bound = UpperBound::of(&nothing, 3, &SpectrumSettings::default(), &Clock::new()).unwrap();
     assert_eq!((bound.value, bound.status), (0.0, BoundStatus::Verified));
 }
 
@@ -188,11 +188,10 @@ fn the_same_for_every_number_of_threads_and_stopped_at_once() {
     for threads in 2..4 {
         assert_eq!(of(threads), first);
     }
-    let stop = &mut |_: &ncut::Progress| std::ops::ControlFlow::Break(());
-    let stopped = Spectrum::of(&graph, 8, &SpectrumSettings::default(), stop).unwrap();
-    assert!(!stopped.is_converged && stopped.count() == 8);
-    let stop = &mut |_: &ncut::Progress| std::ops::ControlFlow::Break(());
-    assert!(UpperBound::of(&graph, 8, &SpectrumSettings::default(), stop).is_err());
-    assert!(Spectrum::of(&graph, 0, &SpectrumSettings::default(), &mut unobserved).is_err());
-    assert!(Spectrum::of(&graph, 3001, &SpectrumSettings::default(), &mut unobserved).is_err());
+    let stop = Clock::observed(|_: &ncut::Progress| std::ops::ControlFlow::Break(()));
+    let stopped = Spectrum::of(&graph, 8, &SpectrumSettings::default(), &stop);
+    assert!(matches!(stopped, Err(ncut::Error::Stopped { .. })));
+    assert!(UpperBound::of(&graph, 8, &SpectrumSettings::default(), &stop).is_err());
+    assert!(Spectrum::of(&graph, 0, &SpectrumSettings::default(), &Clock::new()).is_err());
+    assert!(Spectrum::of(&graph, 3001, &SpectrumSettings::default(), &Clock::new()).is_err());
 }

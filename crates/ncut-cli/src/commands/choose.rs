@@ -4,12 +4,12 @@ use std::io::Write;
 
 use anyhow::Result;
 use ncut::io::write_whole;
-use ncut::{CountCurve, CountReason, CountRow, Ncut};
+use ncut::{CountCurve, CountReason, CountRow, Ncut, StopReason};
 use serde::Serialize;
 
 use super::{Opened, check_outputs, open_graph};
 use crate::args::ChooseArgs;
-use crate::report::{GraphReport, Summary, counted, is_stdout, print_data, write_json};
+use crate::report::{GraphReport, Summary, counted, is_stdout, print_data, stopped_by, write_json};
 use crate::svg::{Canvas, Curve};
 use crate::watch::{OnInterrupt, Watch, uninterrupted};
 
@@ -20,6 +20,9 @@ struct Report {
     suggested: usize,
     reason: String,
     by_eigengap: Option<usize>,
+    /// Why the smaller numbers were made by merging alone, if they were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason: Option<&'static str>,
     curve: Vec<Row>,
 }
 
@@ -46,16 +49,18 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     let summary = Summary::new(args.reporting.quiet, &[picture, json]);
     check_outputs(&[Some(&args.graph)], &[picture, json])?;
 
-    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Abandon);
-    let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &mut watch)?;
+    let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
+    let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
     let graph = file.graph;
+    watch.check()?;
+    watch.limit(args.time_limit);
     let settings = Ncut::new(1).seed(args.seed);
     let settings = match args.min_share {
         Some(min_share) => settings.min_share(min_share),
         None => settings,
     };
     let to = args.to.min(graph.n_nodes());
-    let curve = settings.choose(&graph, args.from..=to, &mut |progress| watch.observe(progress));
+    let curve = settings.choose(&graph, args.from..=to, watch.clock());
     watch.finish();
     let curve = curve.map_err(|error| error.at(&args.graph))?;
 
@@ -64,6 +69,7 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
         suggested: curve.suggested,
         reason: reason(&curve),
         by_eigengap: curve.by_eigengap,
+        stop_reason: curve.stopped.map(StopReason::name),
         curve: curve.rows.iter().map(Row::new).collect(),
     };
     if let Some(path) = json {
@@ -81,6 +87,12 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     summary.line(&format!("suggested: {}, {}", counted(report.suggested, "cluster"), report.reason))?;
     if let Some(by_eigengap) = report.by_eigengap {
         summary.line(&format!("the largest eigengap is after {by_eigengap}"))?;
+    }
+    if let Some(reason) = curve.stopped {
+        let why = stopped_by(reason);
+        summary.line(&format!(
+            "cut short by {why}: the numbers not reached by then come from merging alone, so the suggestion is rough"
+        ))?;
     }
     for path in [picture, json].into_iter().flatten().filter(|path| !is_stdout(path)) {
         summary.line(&format!("{} written", path.display()))?;

@@ -16,8 +16,9 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
     let summary = Summary::new(args.reporting.quiet, &[args.labelling.output.as_deref(), json]);
     prepare(&args.graph, &args.labelling, &[json])?;
 
-    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
-    let Opened { file, seconds } = open_graph(&args.graph, &args.reading, &summary, &mut watch)?;
+    let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
+    let Opened { file, seconds } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
+    watch.limit(args.solving.time_limit);
     let job = Job {
         input: &args.graph,
         graph: &file.graph,
@@ -29,5 +30,5 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
         started,
         seconds,
     };
-    job.run(&mut watch)
+    job.run(&watch)
 }

@@ -1,12 +1,13 @@
 //! `ncut compare`: every solver on one graph, from the same start.
 
+use std::ops::ControlFlow;
 use std::time::Instant;
 
 use anyhow::Result;
 use ncut::hierarchy::n2hi;
 use ncut::io::{GraphFile, read_labels};
 use ncut::spectral::{Rival, Spectrum, SpectrumSettings, UpperBound};
-use ncut::{Agreement, ClusterId, CutScore, Graph, Label, Ncut, Preset, Progress};
+use ncut::{Agreement, Clock, ClusterId, CutScore, Graph, Label, Ncut, Preset, StopReason, Stopped};
 use serde::Serialize;
 
 use super::{Opened, check_outputs, open_graph};
@@ -24,7 +25,11 @@ struct Report {
     bound: BoundReport,
     /// Seconds the eigenvectors took, which the relaxed solvers include.
     spectrum_seconds: f64,
-    largest_residual: f64,
+    largest_residual: Option<f64>,
+    /// Why solvers are cut short or left out, if any are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason: Option<&'static str>,
+    left_out: Vec<String>,
     solvers: Vec<Row>,
 }
 
@@ -33,12 +38,14 @@ struct Row {
     solver: String,
     objective: f64,
     ncut: f64,
-    /// What is missing to the upper bound.
-    gap: f64,
+    /// What is missing to the upper bound, where that is known.
+    gap: Option<f64>,
     smallest_share: f64,
     #[serde(flatten)]
     agreement: Option<AgreementReport>,
     seconds: f64,
+    /// Whether this is only the best so far.
+    is_cut_short: bool,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
@@ -46,15 +53,17 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let summary = Summary::new(args.reporting.quiet, &[json]);
     check_outputs(&[Some(&args.graph), args.truth.as_deref()], &[json])?;
 
-    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Abandon);
-    let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &mut watch)?;
+    let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
+    let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
     let GraphFile { graph, names, .. } = file;
     let truth = match &args.truth {
         Some(path) => Some(read_labels(path, graph.n_nodes(), names.as_ref())?),
         None => None,
     };
+    watch.check()?;
+    watch.limit(args.time_limit);
     let contest = Contest { graph: &graph, n_clusters: args.n_clusters, truth: truth.as_deref() };
-    let report = contest.run(args, &mut watch);
+    let report = contest.run(args, &watch);
     watch.finish();
     let report = report.map_err(|error| error.at(&args.graph))?;
 
@@ -77,73 +86,135 @@ struct Contest<'a> {
 }
 
 impl Contest<'_> {
-    fn run(&self, args: &CompareArgs, watch: &mut Watch) -> ncut::Result<Report> {
-        let (graph, k) = (self.graph, self.n_clusters);
+    /// Solvers that need no eigenvectors go first: where time is short they are what can be compared.
+    fn run(&self, args: &CompareArgs, watch: &Watch) -> ncut::Result<Report> {
+        let (graph, k, clock) = (self.graph, self.n_clusters, watch.clock());
         // Refuses a number of clusters that makes no sense, in the words of the front door.
         Ncut::new(k).preset(Preset::Paper).max_sweeps(0).solve(graph)?;
+        let mut table = Table { contest: self, rows: Vec::new(), left_out: Vec::new() };
         let started = Instant::now();
-        let settings = SpectrumSettings { seed: args.seed, ..SpectrumSettings::default() };
-        let spectrum = Spectrum::of(graph, k, &settings, &mut |progress| watch.observe(progress))?;
-        watch.check()?;
-        let spectrum_seconds = started.elapsed().as_secs_f64();
-        let bound = UpperBound::from_spectrum(graph, &spectrum)?;
-
-        let mut rows = Vec::new();
-        let mut add = |solver: String, labels: &[Label], seconds: f64| -> ncut::Result<()> {
-            rows.push(self.row(solver, labels, bound.value, seconds)?);
-            Ok(())
-        };
-        let started = Instant::now();
-        let start = n2hi(graph, k, &mut |progress| watch.observe(progress))?.labels;
-        let start_seconds = started.elapsed().as_secs_f64();
-        add("N2HI".into(), &as_labels(&start), start_seconds)?;
-        let descend = |labels: &[ClusterId], watch: &mut Watch| {
+        let initial = n2hi(graph, k, clock)?;
+        let (start, start_seconds) = (initial.labels, started.elapsed().as_secs_f64());
+        table.add("N2HI".into(), &as_labels(&start), start_seconds, initial.stopped.is_some())?;
+        let descend = |labels: &[ClusterId]| {
             let started = Instant::now();
             let settings = Ncut::new(k).preset(Preset::Paper).init(as_labels(labels));
-            let found = settings.solve_observed(graph, &mut |progress: &Progress| watch.observe(progress))?;
-            Ok::<_, ncut::Error>((found.labels, started.elapsed().as_secs_f64()))
+            let found = settings.solve_by(graph, clock)?;
+            Ok::<_, ncut::Error>((found.labels, started.elapsed().as_secs_f64(), clock.is_stopped()))
         };
-        let (labels, seconds) = descend(&start, watch)?;
-        add("Fast-CD".into(), &labels, start_seconds + seconds)?;
-        for rival in Rival::ALL {
-            let started = Instant::now();
-            let labels = rival.solve(graph, &spectrum, &start)?;
-            let seconds = start_seconds + spectrum_seconds + started.elapsed().as_secs_f64();
-            add(rival.name().into(), &as_labels(&labels), seconds)?;
-            let (refined, more) = descend(&labels, watch)?;
-            add(format!("{} + Fast-CD", rival.name()), &refined, seconds + more)?;
-            watch.check()?;
-        }
-        let presets = [Some(Preset::Fast), Some(Preset::Default), args.time_limit.map(|_| Preset::Best)];
-        for preset in presets.into_iter().flatten() {
-            let started = Instant::now();
-            let mut settings = Ncut::new(k).preset(preset).min_share(0.0).seed(args.seed);
-            if let (Preset::Best, Some(limit)) = (preset, args.time_limit) {
-                settings = settings.time_limit(limit);
+        let (labels, seconds, is_cut_short) = descend(&start)?;
+        table.add("Fast-CD".into(), &labels, start_seconds + seconds, is_cut_short)?;
+
+        let mut of_presets = Table { contest: self, rows: Vec::new(), left_out: Vec::new() };
+        for preset in [Preset::Fast, Preset::Default, Preset::Best] {
+            let own_clock = Clock::observed(|progress| match clock.report(progress) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(_) => ControlFlow::Break(()),
+            });
+            match (preset, args.best) {
+                (Preset::Best, None) => continue,
+                (Preset::Best, Some(limit)) => own_clock.limit(limit),
+                _ => {}
             }
-            let found = settings.solve_observed(graph, &mut |progress| watch.observe(progress))?;
-            add(format!("preset {}", preset.name()), &found.labels, started.elapsed().as_secs_f64())?;
-            watch.check()?;
+            let name = format!("preset {}", preset.name());
+            if clock.is_stopped() {
+                of_presets.left_out.push(name);
+                continue;
+            }
+            let started = Instant::now();
+            let settings = Ncut::new(k).preset(preset).min_share(0.0).seed(args.seed);
+            let found = settings.solve_by(graph, &own_clock)?;
+            of_presets.add(name, &found.labels, started.elapsed().as_secs_f64(), clock.is_stopped())?;
         }
+
+        let started = Instant::now();
+        let settings = SpectrumSettings { seed: args.seed, ..SpectrumSettings::default() };
+        let spectrum = match clock.stopped() {
+            Some(stopped) => Err(stopped.into()),
+            None => Spectrum::of(graph, k, &settings, clock),
+        };
+        let spectrum_seconds = started.elapsed().as_secs_f64();
+        let (bound, residual) = match &spectrum {
+            Ok(spectrum) => {
+                let residual = spectrum.residuals.iter().copied().fold(0.0, f64::max);
+                (BoundReport::new(UpperBound::from_spectrum(graph, spectrum, clock)?), Some(residual))
+            }
+            Err(ncut::Error::Stopped { reason }) => (BoundReport::stopped(*reason), None),
+            Err(_) => (BoundReport::stopped(StopReason::Cancelled), None),
+        };
+        for rival in Rival::ALL {
+            let refined = format!("{} + Fast-CD", rival.name());
+            let started = Instant::now();
+            let labels = match &spectrum {
+                Ok(spectrum) if !clock.is_stopped() => rival.solve(graph, spectrum, &start, clock),
+                _ => Err(ncut::Error::Stopped { reason: StopReason::TimeLimit }),
+            };
+            let labels = match labels {
+                Err(ncut::Error::Stopped { .. }) => {
+                    table.left_out.extend([rival.name().to_owned(), refined]);
+                    continue;
+                }
+                labels => labels?,
+            };
+            let seconds = start_seconds + spectrum_seconds + started.elapsed().as_secs_f64();
+            table.add(rival.name().into(), &as_labels(&labels), seconds, false)?;
+            let (labels, more, is_cut_short) = descend(&labels)?;
+            table.add(refined, &labels, seconds + more, is_cut_short)?;
+        }
+        // Errors other than being stopped are told.
+        if let Err(error) = spectrum
+            && !matches!(error, ncut::Error::Stopped { .. })
+        {
+            return Err(error);
+        }
+        let mut solvers = table.rows;
+        solvers.extend(of_presets.rows);
+        for row in &mut solvers {
+            row.gap = bound.value().map(|bound| bound - row.objective);
+        }
+        let mut left_out = table.left_out;
+        left_out.extend(of_presets.left_out);
         Ok(Report {
             graph: GraphReport::new(graph, graph.components().count()),
             n_clusters: k,
             seed: args.seed,
-            bound: BoundReport::new(bound),
+            bound,
             spectrum_seconds,
-            largest_residual: spectrum.residuals.iter().copied().fold(0.0, f64::max),
-            solvers: rows,
+            largest_residual: residual,
+            stop_reason: clock.stopped().map(|Stopped(reason)| reason.name()),
+            left_out,
+            solvers,
         })
     }
 
-    fn row(&self, solver: String, labels: &[Label], bound: f64, seconds: f64) -> ncut::Result<Row> {
+    fn row(&self, solver: String, labels: &[Label], seconds: f64, is_cut_short: bool) -> ncut::Result<Row> {
         let score = CutScore::new(self.graph, labels)?;
         let agreement = match self.truth {
             Some(truth) => Some(AgreementReport::new(Agreement::new(labels, truth)?)),
             None => None,
         };
         let CutScore { objective, ncut, smallest_share, .. } = score;
-        Ok(Row { solver, objective, ncut, gap: bound - objective, smallest_share, agreement, seconds })
+        Ok(Row { solver, objective, ncut, gap: None, smallest_share, agreement, seconds, is_cut_short })
+    }
+}
+
+/// Solvers that were run, and those there was no time for.
+struct Table<'c> {
+    contest: &'c Contest<'c>,
+    rows: Vec<Row>,
+    left_out: Vec<String>,
+}
+
+impl Table<'_> {
+    fn add(
+        &mut self,
+        solver: String,
+        labels: &[Label],
+        seconds: f64,
+        is_cut_short: bool,
+    ) -> ncut::Result<()> {
+        self.rows.push(self.contest.row(solver, labels, seconds, is_cut_short)?);
+        Ok(())
     }
 }
 
@@ -152,20 +223,28 @@ fn as_labels(clusters: &[ClusterId]) -> Vec<Label> {
 }
 
 fn print_table(summary: &Summary, report: &Report) -> Result<()> {
-    summary.line(&format!(
-        "{} clusters, objective{}",
-        report.n_clusters,
-        report.bound.phrase().replacen(',', "", 1)
-    ))?;
+    let bound = match report.bound.value() {
+        Some(_) => report.bound.phrase().replacen(',', "", 1),
+        None => " without an upper bound".to_owned(),
+    };
+    summary.line(&format!("{} clusters, objective{bound}", report.n_clusters))?;
     let with_truth = report.solvers.iter().any(|row| row.agreement.is_some());
     let truth_title = if with_truth { "     ACC     NMI     ARI" } else { "" };
     summary.line(&format!("solver                  objective     N-Cut       gap{truth_title}   seconds"))?;
     for row in &report.solvers {
         let agreement = row.agreement.as_ref().map(AgreementReport::columns).unwrap_or_default();
+        let gap = row.gap.map_or("-".to_owned(), |gap| format!("{gap:.5}"));
+        let remark = if row.is_cut_short { "  cut short" } else { "" };
         summary.line(&format!(
-            "{:<20} {:>12.6} {:>9.5} {:>9.5}{agreement} {:>9.4}",
-            row.solver, row.objective, row.ncut, row.gap, row.seconds
+            "{:<20} {:>12.6} {:>9.5} {gap:>9}{agreement} {:>9.4}{remark}",
+            row.solver, row.objective, row.ncut, row.seconds
         ))?;
+    }
+    if let Some(remark) = report.bound.stop_remark() {
+        summary.line(&remark)?;
+    }
+    if !report.left_out.is_empty() {
+        summary.line(&format!("no time was left for {}", report.left_out.join(", ")))?;
     }
     Ok(())
 }

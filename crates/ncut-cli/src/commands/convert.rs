@@ -12,11 +12,11 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
     let summary = Summary::new(args.quiet, &[]);
     let format = GraphFormat::of(&args.output)?;
     check_outputs(&[Some(&args.input)], &[Some(&args.output)])?;
-    let mut watch = Watch::start(args.quiet, OnInterrupt::Abandon);
+    let watch = Watch::start(args.quiet, OnInterrupt::Abandon);
     let sizes = if args.reading.memory_limit.is_some() && format == GraphFormat::Binary {
-        convert_within_limit(args, &summary, &mut watch)?
+        convert_within_limit(args, &summary, &watch)?
     } else {
-        let Opened { file, .. } = open_graph(&args.input, &args.reading, &summary, &mut watch)?;
+        let Opened { file, .. } = open_graph(&args.input, &args.reading, &summary, &watch)?;
         watch.finish();
         let GraphFile { graph, names, .. } = file;
         uninterrupted(|| write_graph(&args.output, &graph, names.as_ref()))?;
@@ -27,11 +27,9 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
 }
 
 /// Converts without ever having all edges in memory, so that nothing is told that would need them.
-fn convert_within_limit(args: &ConvertArgs, summary: &Summary, watch: &mut Watch) -> Result<String> {
+fn convert_within_limit(args: &ConvertArgs, summary: &Summary, watch: &Watch) -> Result<String> {
     let options = args.reading.options();
-    let converted = uninterrupted(|| {
-        convert_graph(&args.input, &args.output, &options, &mut |progress| watch.observe(progress))
-    });
+    let converted = uninterrupted(|| convert_graph(&args.input, &args.output, &options, watch.clock()));
     watch.finish();
     let file = converted?;
     tell_header(summary, &args.input, &file)?;

@@ -41,7 +41,7 @@ pub(super) fn prepare(input: &Path, labelling: &LabellingArgs, others: &[Option<
 }
 
 impl Job<'_> {
-    pub(super) fn run(mut self, watch: &mut Watch) -> Result<()> {
+    pub(super) fn run(mut self, watch: &Watch) -> Result<()> {
         let reading = Instant::now();
         let labels_of = |path: &Path| read_labels(path, self.graph.n_nodes(), self.names);
         let init = self.labelling.init.as_deref().map(labels_of).transpose()?;
@@ -50,7 +50,7 @@ impl Job<'_> {
         watch.check()?;
 
         let solving = Instant::now();
-        let found = self.settings(init).solve_observed(self.graph, &mut |progress| watch.observe(progress));
+        let found = self.settings(init).solve_by(self.graph, watch.clock());
         watch.finish();
         let found = found.map_err(|error| match &self.labelling.init {
             Some(init) if matches!(error, ncut::Error::BadLabels { .. }) => error.at(init),
@@ -141,6 +141,9 @@ fn print_summary(
     }
     if let Some(remark) = stop_remark(found.stop_reason) {
         summary.line(remark)?;
+    }
+    if let Some(remark) = report.bound.as_ref().and_then(BoundReport::stop_remark) {
+        summary.line(&remark)?;
     }
     if let (Some(agreement), Some(truth)) = (&report.agreement, &labelling.truth) {
         summary.line(&agreement.sentence(truth, report.graph.n_nodes()))?;

@@ -18,7 +18,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use ncut::io::{GraphFile, check_writable, read_graph};
 use ncut::spectral::{SpectrumSettings, UpperBound};
-use ncut::{ComponentChoice, Graph, Progress};
+use ncut::{ComponentChoice, Graph};
 
 use crate::UsageError;
 use crate::args::{ReadingArgs, SolvingArgs};
@@ -71,24 +71,24 @@ struct Opened {
 }
 
 /// Reads a graph, or maps it and makes sure that the file is whole.
-fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &mut Watch) -> Result<Opened> {
+fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &Watch) -> Result<Opened> {
     let started = Instant::now();
-    let file = read_graph(path, &reading.options(), &mut |progress| watch.observe(progress))?;
+    let file = read_graph(path, &reading.options(), watch.clock())?;
     watch.check()?;
     let read = started.elapsed().as_secs_f64();
     tell_header(summary, path, &file)?;
-    file.verify(&mut |progress| watch.observe(progress)).map_err(|error| error.at(path))?;
+    file.verify(watch.clock()).map_err(|error| error.at(path))?;
     let verify = started.elapsed().as_secs_f64() - read;
     Ok(Opened { file, seconds: Seconds { read, verify, ..Seconds::default() } })
 }
 
-/// The upper bound of what was clustered, where it is asked for and not interrupted.
+/// The upper bound of what was clustered, where it is asked for and there is time for it.
 fn upper_bound(
     graph: &Graph<'_>,
     n_clusters: usize,
     components: ComponentChoice,
     solving: &SolvingArgs,
-    watch: &mut Watch,
+    watch: &Watch,
 ) -> ncut::Result<Option<BoundReport>> {
     if !solving.bound {
         return Ok(None);
@@ -98,12 +98,12 @@ fn upper_bound(
         ComponentChoice::Largest => Some(graph.induced(&graph.components().largest())?),
     };
     let settings = SpectrumSettings { seed: solving.seed, ..SpectrumSettings::default() };
-    let observe = &mut |progress: &Progress| watch.observe(progress);
-    let bound = UpperBound::of(part.as_ref().unwrap_or(graph), n_clusters, &settings, observe);
+    let (graph, kind) = (part.as_ref().unwrap_or(graph), solving.objective.kind());
+    let bound = UpperBound::by(kind, graph, n_clusters, &settings, watch.clock());
     watch.finish();
     match bound {
         Ok(bound) => Ok(Some(BoundReport::new(bound))),
-        Err(ncut::Error::Cancelled) => Ok(None),
+        Err(ncut::Error::Stopped { reason }) => Ok(Some(BoundReport::stopped(reason))),
         Err(error) => Err(error),
     }
 }

@@ -18,13 +18,14 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     graph_out.map(GraphFormat::of).transpose()?;
     prepare(&args.table, &args.labelling, &[json, graph_out])?;
 
-    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
-    let table = read_table(&args.table, &mut |progress| watch.observe(progress))?;
+    let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
+    let table = read_table(&args.table, watch.clock())?;
     watch.check()?;
     let read = started.elapsed().as_secs_f64();
+    watch.limit(args.solving.time_limit);
 
     let building = Instant::now();
-    let graph = build(args, &table, &mut watch).map_err(|error| error.at(&args.table))?;
+    let graph = build(args, &table, &watch).map_err(|error| error.at(&args.table))?;
     watch.check()?;
     let build = building.elapsed().as_secs_f64();
     let size = format!("{} with {}", counted(table.n_rows(), "point"), counted(table.n_columns(), "feature"));
@@ -55,12 +56,12 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
         started,
         seconds: Seconds { read, build, write, ..Seconds::default() },
     };
-    job.run(&mut watch)
+    job.run(&watch)
 }
 
-fn build(args: &PointsArgs, table: &Table, watch: &mut Watch) -> ncut::Result<Graph<'static>> {
+fn build(args: &PointsArgs, table: &Table, watch: &Watch) -> ncut::Result<Graph<'static>> {
     let settings = args.neighbors.graph(args.solving.seed);
-    settings.build(table.points()?, &mut |progress| watch.observe(progress))
+    settings.build(table.points()?, watch.clock())
 }
 
 fn is_exact(args: &PointsArgs, table: &Table) -> ncut::Result<bool> {

@@ -25,12 +25,13 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
     let summary = Summary::new(args.reporting.quiet, &outputs);
     check_outputs(&[Some(&args.graph), Some(&args.labels), args.truth.as_deref()], &outputs)?;
 
-    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Abandon);
-    let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &mut watch)?;
+    let watch = Watch::start(args.reporting.quiet, OnInterrupt::Abandon);
+    let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
     watch.finish();
     let GraphFile { graph, names, .. } = file;
     let labels = read_labels(&args.labels, graph.n_nodes(), names.as_ref())?;
-    let score = CutScore::new(&graph, &labels).map_err(|error| error.at(&args.labels))?;
+    let kind = args.objective.kind();
+    let score = CutScore::by(kind, &graph, &labels).map_err(|error| error.at(&args.labels))?;
     let agreement = match &args.truth {
         Some(path) => {
             let truth = read_labels(path, graph.n_nodes(), names.as_ref())?;
@@ -42,7 +43,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
     let n_components = graph.components().count();
     let report = Report {
         graph: GraphReport::new(&graph, n_components),
-        cut: CutReport::new(&score.clusters, score.objective, score.ncut, score.smallest_share),
+        cut: CutReport::new(&score, kind),
         agreement: agreement.map(AgreementReport::new),
     };
     if let Some(path) = &args.reporting.json {

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{check_outputs, upper_bound};
 use crate::args::{SegmentArgs, SolvingArgs, StyleArg};
-use crate::report::{ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
+use crate::report::{BoundReport, ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
 use crate::watch::{OnInterrupt, Watch, uninterrupted};
 
 #[derive(Serialize)]
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     args.graph_out.as_deref().map(GraphFormat::of).transpose()?;
     check_outputs(&[Some(&args.image)], &outputs)?;
 
-    let mut watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
+    let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let refused = |error: ncut::Error| error.at(&args.image);
     let picture = Picture::decode(&read_bytes(&args.image)?, &args.image).map_err(refused)?;
     if let Output::Drawing(format) = output {
@@ -55,9 +55,10 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     }
     watch.check()?;
     let read = started.elapsed().as_secs_f64();
+    watch.limit(args.solving.time_limit);
 
     let building = Instant::now();
-    let (graph, size) = build(args, &picture, &mut watch).map_err(refused)?;
+    let (graph, size) = build(args, &picture, &watch).map_err(refused)?;
     let build = building.elapsed().as_secs_f64();
     watch.check()?;
 
@@ -65,13 +66,13 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     // A picture has a background, and things in it may be small.
     let solving_args =
         SolvingArgs { min_share: args.solving.min_share.or(Some(0.0)), ..args.solving.clone() };
-    let found = solving_args.settings().solve_observed(&graph, &mut |progress| watch.observe(progress));
+    let found = solving_args.settings().solve_by(&graph, watch.clock());
     watch.finish();
     let found = found.map_err(refused)?;
     let solve = solving.elapsed().as_secs_f64();
 
     let bounding = Instant::now();
-    let bound = upper_bound(&graph, found.clusters.len(), ComponentChoice::All, &args.solving, &mut watch)?;
+    let bound = upper_bound(&graph, found.clusters.len(), ComponentChoice::All, &args.solving, &watch)?;
     let bounded = bounding.elapsed().as_secs_f64();
 
     // Files first: what is printed may find nobody to read it.
@@ -101,6 +102,9 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     if let Some(remark) = stop_remark(found.stop_reason) {
         summary.line(remark)?;
     }
+    if let Some(remark) = report.clustering.bound.as_ref().and_then(BoundReport::stop_remark) {
+        summary.line(&remark)?;
+    }
     let written = [args.graph_out.as_deref(), Some(&args.output), args.reporting.json.as_deref()];
     for path in written.into_iter().flatten().filter(|path| !is_stdout(path)) {
         summary.line(&format!("{} written", path.display()))?;
@@ -112,12 +116,11 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
 fn build(
     args: &SegmentArgs,
     picture: &Picture,
-    watch: &mut Watch,
+    watch: &Watch,
 ) -> ncut::Result<(Graph<'static>, (usize, usize))> {
-    let mut observe = |progress: &ncut::Progress| watch.observe(progress);
-    let blurred = picture.blur(args.pixels.blur, &mut observe)?;
-    let prepared = blurred.rescale(args.pixels.scale, &mut observe)?;
-    let graph = args.pixels.graph().build(&prepared, &mut observe)?;
+    let blurred = picture.blur(args.pixels.blur, watch.clock())?;
+    let prepared = blurred.rescale(args.pixels.scale, watch.clock())?;
+    let graph = args.pixels.graph().build(&prepared, watch.clock())?;
     Ok((graph, (prepared.height(), prepared.width())))
 }
 

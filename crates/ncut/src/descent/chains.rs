@@ -1,4 +1,4 @@
-//! Chains of moves (Fiduccia and Mattheyses): a descent that may climb down for a while.
+//! Chains of moves (Fiduccia and Mattheyses): a descent that may get worse for a while.
 //!
 //! A chain starts at a node on a boundary and moves, again and again, the node next to the chain whose move gains
 //! most, or costs least. What follows its best point is taken back. A node takes part in one chain a round.
@@ -6,11 +6,12 @@
 use std::collections::BinaryHeap;
 
 use crate::graph::NodeId;
+use crate::objective::Objective;
 use crate::partition::{Candidate, Links, Move, Partition};
-use crate::progress::{Progress, Stage, Watch};
+use crate::progress::{Clock, Progress, Stage};
 use crate::random::Random;
 
-use super::settle::LEAST_GAIN;
+use super::settle::MIN_GAIN;
 
 /// Moves without a new best point after which a chain ends.
 const PATIENCE: usize = 24;
@@ -20,12 +21,12 @@ const MOST_RENEWALS: u32 = 3;
 const CHAINS_PER_REPORT: usize = 64;
 
 /// One round of chains from every boundary node among `nodes`, in an order made from `seed`. Tells how much was gained.
-pub(crate) fn chains(
-    partition: &mut Partition<'_>,
+pub(crate) fn chains<O: Objective>(
+    partition: &mut Partition<'_, O>,
     nodes: impl Iterator<Item = NodeId>,
     seed: u64,
     links: &mut Links,
-    watch: &dyn Watch,
+    clock: &Clock<'_>,
 ) -> f64 {
     let n_nodes = partition.graph().n_nodes();
     let mut starts: Vec<NodeId> = nodes.filter(|&node| is_boundary(partition, node)).collect();
@@ -36,7 +37,7 @@ pub(crate) fn chains(
     for (number, &start) in starts.iter().enumerate() {
         if number.is_multiple_of(CHAINS_PER_REPORT) {
             progress.done = number as u64;
-            if watch.report(&progress).is_break() {
+            if clock.report(&progress).is_err() {
                 break;
             }
         }
@@ -54,7 +55,13 @@ struct Round {
 }
 
 impl Round {
-    fn chain_from(&mut self, partition: &mut Partition<'_>, start: NodeId, links: &mut Links) -> f64 {
+    fn chain_from<O: Objective>(
+        &mut self,
+        partition: &mut Partition<'_, O>,
+        start: NodeId,
+        links: &mut Links,
+    ) -> f64 {
+        let min_gain = MIN_GAIN * partition.table().objective_type().unit();
         self.chain += 1;
         let mut heap = BinaryHeap::new();
         self.meet(partition, start, links, &mut heap);
@@ -74,7 +81,7 @@ impl Round {
             self.was_moved[step.node() as usize] = true;
             gain += step.gain();
             steps.push(step);
-            if gain > best_gain + LEAST_GAIN {
+            if gain > best_gain + min_gain {
                 (best_gain, n_best) = (gain, steps.len());
             }
             let graph = partition.graph();
@@ -88,9 +95,9 @@ impl Round {
         best_gain
     }
 
-    fn meet(
+    fn meet<O: Objective>(
         &mut self,
-        partition: &Partition<'_>,
+        partition: &Partition<'_, O>,
         node: NodeId,
         links: &mut Links,
         heap: &mut BinaryHeap<(Candidate, u32)>,
@@ -105,7 +112,7 @@ impl Round {
     }
 }
 
-fn is_boundary(partition: &Partition<'_>, node: NodeId) -> bool {
+fn is_boundary<O: Objective>(partition: &Partition<'_, O>, node: NodeId) -> bool {
     let labels = partition.labels();
     let mut outside = false;
     let own = labels[node as usize];

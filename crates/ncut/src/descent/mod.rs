@@ -4,18 +4,19 @@ mod chains;
 mod settle;
 
 use crate::graph::NodeId;
+use crate::objective::Objective;
 use crate::partition::{Links, Partition};
-use crate::progress::{Observer, Progress, Stage, StopReason};
+use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
 
 pub(crate) use chains::chains;
 pub use settle::settle;
-pub(crate) use settle::{Proof, settle_all, settle_awake};
+pub(crate) use settle::{Proof, settle_active, settle_all};
 
 /// Nodes between two calls of the observer.
 const NODES_PER_REPORT: usize = 4096;
 /// Sweeps between two recomputations of the sums.
 const SWEEPS_PER_REFRESH: usize = 4;
-/// A recomputation that changes a density by more than this may open moves that rounding had hidden.
+/// A recomputation that changes the value of a cluster by more than this, in units of the objective, may open moves that rounding had hidden.
 const VISIBLE: f64 = 1e-10;
 
 /// When to stop sweeping.
@@ -36,16 +37,25 @@ impl Default for StoppingRule {
 }
 
 impl StoppingRule {
-    fn check(&self, sweeps: usize, moves: u64, before: f64, after: f64) -> Option<StopReason> {
+    /// The two ends of a sweep told from each other: whether nothing moved, and whether it was not worth it.
+    fn rests(&self, moves: u64, before: f64, after: f64) -> Option<StopReason> {
         if moves == 0 {
             Some(StopReason::LocalOptimum)
-        } else if sweeps >= 3 && (after - before).abs() < self.tolerance * before.abs() {
+        } else if (after - before).abs() < self.tolerance * before.abs() {
             Some(StopReason::SmallImprovement)
-        } else if sweeps >= self.max_sweeps {
-            Some(StopReason::SweepLimit)
         } else {
             None
         }
+    }
+
+    /// Whether a descent by whole sweeps ends after one. The paper looks at the improvement from the third sweep on.
+    fn check(&self, sweeps: usize, moves: u64, before: f64, after: f64) -> Option<StopReason> {
+        match self.rests(moves, before, after) {
+            Some(StopReason::SmallImprovement) if sweeps < 3 => None,
+            Some(reason) => Some(reason),
+            None => None,
+        }
+        .or((sweeps >= self.max_sweeps).then_some(StopReason::SweepLimit))
     }
 }
 
@@ -62,28 +72,33 @@ pub struct Descent {
 
 /// Sweeps over the nodes in order, giving each its best cluster, until `rule` is met. The objective never
 /// falls, and a cluster never becomes empty.
-pub fn descend(partition: &mut Partition<'_>, rule: &StoppingRule, observe: Observer<'_>) -> Descent {
-    partition.keep_bonds();
+pub fn descend<O: Objective>(
+    partition: &mut Partition<'_, O>,
+    rule: &StoppingRule,
+    clock: &Clock<'_>,
+) -> Descent {
+    partition.keep_node_cluster_weights();
     let mut links = Links::new(partition.n_clusters());
     let mut progress = Progress::new(Stage::Descent, partition.graph().n_nodes() as u64);
     progress.objective = Some(partition.objective());
+    let visible = VISIBLE * partition.table().objective_type().unit();
     let stop_reason = loop {
         if progress.sweeps >= rule.max_sweeps {
             break StopReason::SweepLimit;
         }
         let (moves_before, before) = (progress.moves, partition.objective());
-        let cancelled = sweep(partition, &mut links, &mut progress, observe);
+        let swept = sweep(partition, &mut links, &mut progress, clock);
         progress.sweeps += 1;
         if progress.sweeps.is_multiple_of(SWEEPS_PER_REFRESH) {
             partition.refresh();
         }
         let after = partition.objective();
         progress.objective = Some(after);
-        if cancelled || observe(&progress).is_break() {
-            break StopReason::Cancelled;
+        if let Err(Stopped(reason)) = swept.and_then(|()| clock.report(&progress)) {
+            break reason;
         }
         let moves = progress.moves - moves_before;
-        if moves == 0 && partition.refresh() > VISIBLE {
+        if moves == 0 && partition.refresh() > visible {
             continue;
         }
         if let Some(reason) = rule.check(progress.sweeps, moves, before, after) {
@@ -94,19 +109,17 @@ pub fn descend(partition: &mut Partition<'_>, rule: &StoppingRule, observe: Obse
     Descent { sweeps: progress.sweeps, moves: progress.moves, stop_reason }
 }
 
-/// One visit to every node; tells whether the observer broke it off.
-fn sweep(
-    partition: &mut Partition<'_>,
+/// One visit to every node.
+fn sweep<O: Objective>(
+    partition: &mut Partition<'_, O>,
     links: &mut Links,
     progress: &mut Progress,
-    observe: Observer<'_>,
-) -> bool {
+    clock: &Clock<'_>,
+) -> Result<(), Stopped> {
     for node in 0..partition.graph().n_nodes() {
         if node.is_multiple_of(NODES_PER_REPORT) {
             progress.done = node as u64;
-            if observe(progress).is_break() {
-                return true;
-            }
+            clock.report(progress)?;
         }
         if let Some(step) = partition.best_move(node as NodeId, links) {
             partition.apply(step);
@@ -114,5 +127,5 @@ fn sweep(
         }
     }
     progress.done = progress.total;
-    false
+    Ok(())
 }

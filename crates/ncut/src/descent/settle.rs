@@ -1,16 +1,15 @@
 //! Descent that visits only where something changed, on all threads.
 
-use std::ops::ControlFlow;
-
 use crate::blocks::Blocks;
 use crate::graph::NodeId;
+use crate::objective::Objective;
 use crate::partition::{Links, Move, Partition};
-use crate::progress::{Observer, Progress, SharedObserver, Stage, StopReason, Watch};
+use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
 
 use super::{Descent, NODES_PER_REPORT, StoppingRule};
 
-/// Gains below this may be rounding, and could make a partition go round in circles.
-pub(crate) const LEAST_GAIN: f64 = 1e-14;
+/// Gains below this, in units of the objective, may be rounding, and could make a partition go round in circles.
+pub(crate) const MIN_GAIN: f64 = 1e-14;
 
 /// When a settling partition may rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,99 +25,106 @@ pub(crate) enum Proof {
 ///
 /// ```
 /// use ncut::descent::{StoppingRule, settle};
-/// use ncut::{Graph, Partition, unobserved};
+/// use ncut::{Clock, Graph, Partition};
 /// let path = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
 /// let mut partition = Partition::new(&path, vec![0, 1, 1, 1], 2)?;
-/// settle(&mut partition, &StoppingRule::default(), &mut unobserved);
+/// settle(&mut partition, &StoppingRule::default(), &Clock::new());
 /// assert_eq!(partition.labels(), [0, 0, 1, 1]);
 /// # Ok::<(), ncut::Error>(())
 /// ```
-pub fn settle(partition: &mut Partition<'_>, rule: &StoppingRule, observe: Observer<'_>) -> Descent {
+pub fn settle<O: Objective>(
+    partition: &mut Partition<'_, O>,
+    rule: &StoppingRule,
+    clock: &Clock<'_>,
+) -> Descent {
     let mut links = Links::new(partition.n_clusters());
-    let settled = settle_all(partition, rule, Proof::Full, &mut links, &SharedObserver::new(observe));
+    let settled = settle_all(partition, rule, Proof::Full, &mut links, clock);
     partition.refresh();
     settled
 }
 
-/// As [`settle`], but moves gain more than [`LEAST_GAIN`], and the sums are not computed afresh at the end.
-pub(crate) fn settle_all(
-    partition: &mut Partition<'_>,
+/// As [`settle`], but moves gain more than [`MIN_GAIN`], and the sums are not computed afresh at the end.
+pub(crate) fn settle_all<O: Objective>(
+    partition: &mut Partition<'_, O>,
     rule: &StoppingRule,
     proof: Proof,
     links: &mut Links,
-    watch: &dyn Watch,
+    clock: &Clock<'_>,
 ) -> Descent {
-    let awake = vec![true; partition.graph().n_nodes()];
-    settle_awake(partition, awake, rule, proof, links, watch)
+    let active = vec![true; partition.graph().n_nodes()];
+    settle_active(partition, active, rule, proof, links, clock)
 }
 
-/// As [`settle_all`], but only the nodes that are `awake` are visited in the first sweep.
-pub(crate) fn settle_awake(
-    partition: &mut Partition<'_>,
-    mut awake: Vec<bool>,
+/// As [`settle_all`], but only the nodes that are `active` are visited in the first sweep.
+pub(crate) fn settle_active<O: Objective>(
+    partition: &mut Partition<'_, O>,
+    mut active: Vec<bool>,
     rule: &StoppingRule,
     proof: Proof,
     links: &mut Links,
-    watch: &dyn Watch,
+    clock: &Clock<'_>,
 ) -> Descent {
     let n_nodes = partition.graph().n_nodes();
     let mut progress = Progress::new(Stage::Descent, n_nodes as u64);
     progress.objective = Some(partition.objective());
-    let mut is_full = awake.iter().all(|&awake| awake);
+    let mut is_full = active.iter().all(|&active| active);
     if is_full {
-        partition.keep_bonds();
+        partition.keep_node_cluster_weights();
     }
-    let blocks = Blocks::of(partition.graph().n_nodes(), partition.graph().columns().len());
+    let n_entries = partition.graph().columns().len();
+    let blocks = Blocks::of(n_nodes, n_entries, partition.limits().min_entries_for_blocks);
+    let min_gain = MIN_GAIN * partition.table().objective_type().unit();
     let stop_reason = loop {
         if progress.sweeps >= rule.max_sweeps {
             break StopReason::SweepLimit;
         }
         let (moves_before, before) = (progress.moves, partition.objective());
         progress.sweeps += 1;
-        let mut sweep = Sweep { partition, awake: &mut awake, links, progress: &mut progress };
+        let mut sweep = Sweep { partition, active: &mut active, links, progress: &mut progress, min_gain };
         let swept = match &blocks {
-            None => sweep.one_by_one(watch),
-            Some(blocks) => sweep.by_blocks(blocks, watch),
+            None => sweep.one_by_one(clock),
+            Some(blocks) => sweep.by_blocks(blocks, clock),
         };
-        if swept.is_break() {
-            break StopReason::Cancelled;
+        if let Err(Stopped(reason)) = swept {
+            break reason;
         }
         let after = partition.objective();
         progress.objective = Some(after);
         let moves = progress.moves - moves_before;
-        let rests = moves == 0 || (after - before).abs() < rule.tolerance * before.abs();
-        if rests && (is_full || proof == Proof::None) {
-            break if moves == 0 { StopReason::LocalOptimum } else { StopReason::SmallImprovement };
+        let rests = rule.rests(moves, before, after);
+        if let Some(reason) = rests.filter(|_| is_full || proof == Proof::None) {
+            break reason;
         }
-        // The volumes and associations that all gains depend on have changed too: everybody is asked again.
-        is_full = rests;
+        // The sums of clusters that all gains depend on have changed too: all nodes are visited again.
+        is_full = rests.is_some();
         if is_full {
-            awake.fill(true);
+            active.fill(true);
         }
     };
     Descent { sweeps: progress.sweeps, moves: progress.moves, stop_reason }
 }
 
-/// One visit to every node that is awake.
-struct Sweep<'s, 'g> {
-    partition: &'s mut Partition<'g>,
-    awake: &'s mut [bool],
+/// One visit to every node that is active.
+struct Sweep<'s, 'g, O> {
+    partition: &'s mut Partition<'g, O>,
+    active: &'s mut [bool],
     links: &'s mut Links,
     progress: &'s mut Progress,
+    min_gain: f64,
 }
 
-impl Sweep<'_, '_> {
-    fn one_by_one(&mut self, watch: &dyn Watch) -> ControlFlow<()> {
-        for node in 0..self.awake.len() {
+impl<O: Objective> Sweep<'_, '_, O> {
+    fn one_by_one(&mut self, clock: &Clock<'_>) -> Result<(), Stopped> {
+        for node in 0..self.active.len() {
             if node.is_multiple_of(NODES_PER_REPORT) {
                 self.progress.done = node as u64;
-                watch.report(self.progress)?;
+                clock.report(self.progress)?;
             }
-            if std::mem::take(&mut self.awake[node]) {
+            if std::mem::take(&mut self.active[node]) {
                 self.visit(node as NodeId);
             }
         }
-        ControlFlow::Continue(())
+        Ok(())
     }
 
     fn visit(&mut self, node: NodeId) {
@@ -128,32 +134,32 @@ impl Sweep<'_, '_> {
     }
 
     fn carry_out(&mut self, step: Move) {
-        if step.gain() > LEAST_GAIN {
+        if step.gain() > self.min_gain {
             self.partition.apply(step);
             self.progress.moves += 1;
             let graph = self.partition.graph();
-            graph.for_each_neighbor(step.node(), |neighbor, _| self.awake[neighbor as usize] = true);
+            graph.for_each_neighbor(step.node(), |neighbor, _| self.active[neighbor as usize] = true);
         }
     }
 
     /// The nodes of a block are asked side by side, all in the same state of the partition; then their moves are carried
     /// out in order, each with the gain it has by then.
-    fn by_blocks(&mut self, blocks: &Blocks<Links>, watch: &dyn Watch) -> ControlFlow<()> {
+    fn by_blocks(&mut self, blocks: &Blocks<Links>, clock: &Clock<'_>) -> Result<(), Stopped> {
         for block in blocks.ranges() {
             self.progress.done = block.start as u64;
-            watch.report(self.progress)?;
+            clock.report(self.progress)?;
             let partition = &*self.partition;
             let links = || Links::new(partition.n_clusters());
-            let asked = blocks.ask(block, self.awake, links, |node, links| partition.best_move(node, links));
+            let asked = blocks.ask(block, self.active, links, |node, links| partition.best_move(node, links));
             for step in asked {
                 // Awake again: a neighbour has moved since it was asked.
-                if std::mem::take(&mut self.awake[step.node() as usize]) {
+                if std::mem::take(&mut self.active[step.node() as usize]) {
                     self.visit(step.node());
                 } else if let Some(step) = self.partition.renewed(step) {
                     self.carry_out(step);
                 }
             }
         }
-        ControlFlow::Continue(())
+        Ok(())
     }
 }

@@ -97,7 +97,8 @@ impl Graph<'static> {
     pub(crate) fn from_stored(stored: StoredGraph) -> Self {
         let StoredGraph { offsets, columns, weights, self_loops, degrees, .. } = stored;
         let StoredGraph { n_loops, n_isolated, volume, seal, .. } = stored;
-        Self { offsets, columns, weights, self_loops, degrees, n_loops, n_isolated, volume, seal }
+        let sizes = Array::default();
+        Self { offsets, columns, weights, self_loops, degrees, sizes, n_loops, n_isolated, volume, seal }
     }
 }
 
@@ -198,8 +199,8 @@ impl<'a> Graph<'a> {
         }
         let n_isolated = degrees.iter().filter(|&&degree| degree == 0.0).count();
         let (self_loops, degrees) = (self_loops.into(), degrees.into());
-        let seal = None;
-        Ok(Self { offsets, columns, weights, self_loops, degrees, n_loops, n_isolated, volume, seal })
+        let (seal, sizes) = (None, Array::default());
+        Ok(Self { offsets, columns, weights, self_loops, degrees, sizes, n_loops, n_isolated, volume, seal })
     }
 }
 

@@ -1,11 +1,11 @@
 //! Contraction: one node for each group of nodes.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use super::triangle::{Stored, Summation, Triangle};
 use super::{Graph, NodeId, RowSums, Weights};
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Progress, Stage, unobserved};
+use crate::progress::{Clock, Progress, Stage, Stopped};
 
 /// Volumes of graphs whose weights can be rounded to 32 bits without becoming 0 or infinite, but for some that are
 /// next to nothing beside the others.
@@ -35,17 +35,17 @@ impl Graph<'_> {
     /// ```
     pub fn contract(&self, group_of: &[u32], n_groups: usize) -> Result<Graph<'static>> {
         self.verify()?;
-        unstopped(self.contract_observed(group_of, n_groups, &mut unobserved)?)
+        self.contract_observed(group_of, n_groups, &Clock::new())
     }
 
-    /// As [`contract`](Self::contract); breaks when `observe` does.
+    /// As [`contract`](Self::contract); breaks when the clock does.
     pub(crate) fn contract_observed(
         &self,
         group_of: &[u32],
         n_groups: usize,
-        observe: Observer<'_>,
-    ) -> Result<ControlFlow<(), Graph<'static>>> {
-        self.contract_as::<f64>(group_of, n_groups, observe)
+        clock: &Clock<'_>,
+    ) -> Result<Graph<'static>> {
+        self.contract_as::<f64>(group_of, n_groups, clock)
     }
 
     /// As [`contract_observed`](Self::contract_observed), with weights rounded to 32 bits where they fit: enough for
@@ -54,12 +54,12 @@ impl Graph<'_> {
         &self,
         group_of: &[u32],
         n_groups: usize,
-        observe: Observer<'_>,
-    ) -> Result<ControlFlow<(), Graph<'static>>> {
+        clock: &Clock<'_>,
+    ) -> Result<Graph<'static>> {
         if NARROW_VOLUMES.contains(&self.volume()) {
-            self.contract_as::<f32>(group_of, n_groups, observe)
+            self.contract_as::<f32>(group_of, n_groups, clock)
         } else {
-            self.contract_as::<f64>(group_of, n_groups, observe)
+            self.contract_as::<f64>(group_of, n_groups, clock)
         }
     }
 
@@ -67,22 +67,22 @@ impl Graph<'_> {
         &self,
         group_of: &[u32],
         n_groups: usize,
-        observe: Observer<'_>,
-    ) -> Result<ControlFlow<(), Graph<'static>>>
+        clock: &Clock<'_>,
+    ) -> Result<Graph<'static>>
     where
         Weights<'static>: From<Vec<W>>,
     {
         let members = Members::new(group_of, n_groups, self)?;
         let sum = |total: f64, _: usize, _: usize| total;
-        let sums = self.summed::<W>(group_of, &members, sum, Stage::Coarsening, observe);
-        let ControlFlow::Continue(sums) = sums else { return Ok(ControlFlow::Break(())) };
+        let sums = self.summed::<W>(group_of, &members, sum, Stage::Coarsening, clock)?;
         let degree = |group| members.of(group).iter().map(|&node| self.degree(node)).sum();
         // The degrees are added up too: those of a part are larger than its rows tell.
         let degrees = (0..n_groups).map(degree).collect();
+        let sizes = self.sizes_of_groups(n_groups, |group| members.of(group));
         drop(members);
         let (offsets, columns, weights) = sums.mirrored();
-        Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights.into(), degrees)
-            .map(ControlFlow::Continue)
+        let graph = Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights.into(), degrees)?;
+        Ok(Graph { sizes, ..graph })
     }
 
     /// As [`contract`](Self::contract), by *averages* (the paper's eq. merge): each weight is divided by
@@ -93,21 +93,19 @@ impl Graph<'_> {
     /// As [`contract`](Self::contract).
     pub fn contract_average(&self, group_of: &[u32], n_groups: usize) -> Result<Graph<'static>> {
         self.verify()?;
-        unstopped(self.contract_average_observed(group_of, n_groups, &mut unobserved)?)
+        self.contract_average_observed(group_of, n_groups, &Clock::new())
     }
 
-    /// As [`contract_average`](Self::contract_average); breaks when `observe` does.
+    /// As [`contract_average`](Self::contract_average); breaks when the clock does.
     pub(crate) fn contract_average_observed(
         &self,
         group_of: &[u32],
         n_groups: usize,
-        observe: Observer<'_>,
-    ) -> Result<ControlFlow<(), Graph<'static>>> {
-        let ControlFlow::Continue(averages) = self.averages(group_of, n_groups, observe)? else {
-            return Ok(ControlFlow::Break(()));
-        };
+        clock: &Clock<'_>,
+    ) -> Result<Graph<'static>> {
+        let averages = self.averages(group_of, n_groups, clock)?;
         let (offsets, columns, weights) = averages.mirrored();
-        Graph::from_parts(offsets.into(), columns.into(), weights.into()).map(ControlFlow::Continue)
+        Graph::from_parts(offsets.into(), columns.into(), weights.into())
     }
 
     /// The averages of [`contract_average`](Self::contract_average), one direction of every edge.
@@ -115,10 +113,10 @@ impl Graph<'_> {
         &self,
         group_of: &[u32],
         n_groups: usize,
-        observe: Observer<'_>,
-    ) -> Result<ControlFlow<(), Triangle<f64>>> {
+        clock: &Clock<'_>,
+    ) -> Result<Triangle<f64>> {
         let members = Members::new(group_of, n_groups, self)?;
-        Ok(self.summed(group_of, &members, mean_between(&members), Stage::Hierarchy, observe))
+        Ok(self.summed(group_of, &members, mean_between(&members), Stage::Hierarchy, clock)?)
     }
 
     /// Sums the weights between groups, row by row; `weigh(sum, from, to)` makes the weight of it, 0 for
@@ -129,8 +127,8 @@ impl Graph<'_> {
         members: &Members,
         weigh: impl Fn(f64, usize, usize) -> f64 + Sync,
         stage: Stage,
-        observe: Observer<'_>,
-    ) -> ControlFlow<(), Triangle<W>> {
+        clock: &Clock<'_>,
+    ) -> Result<Triangle<W>, Stopped> {
         let n_groups = members.count();
         let work = |group: usize| members.of(group).iter().map(|&node| self.entries(node).len()).sum();
         let visit = |from: usize, sums: &mut RowSums| {
@@ -144,9 +142,9 @@ impl Graph<'_> {
             }
         };
         let mut triangle = Triangle::with_capacity(n_groups, self.columns().len() / 2 + n_groups);
-        let mut report = reporting(stage, n_groups, observe);
+        let mut report = reporting(stage, n_groups, clock);
         triangle.append(0..n_groups, &Summation { n_groups, work, visit, weigh }, &mut report)?;
-        ControlFlow::Continue(triangle)
+        Ok(triangle)
     }
 }
 
@@ -156,10 +154,10 @@ impl Triangle<f64> {
         &self,
         group_of: &[u32],
         n_groups: usize,
-        observe: Observer<'_>,
-    ) -> ControlFlow<(), Self> {
+        clock: &Clock<'_>,
+    ) -> Result<Self, Stopped> {
         let members = Members::sorted(group_of, n_groups);
-        let mut report = reporting(Stage::Hierarchy, n_groups, observe);
+        let mut report = reporting(Stage::Hierarchy, n_groups, clock);
         self.grouped(group_of, &members, mean_between(&members), &mut report)
     }
 }
@@ -176,24 +174,16 @@ fn mean_between(members: &Members) -> impl Fn(f64, usize, usize) -> f64 + Sync {
     }
 }
 
-fn reporting(stage: Stage, total: usize, observe: Observer<'_>) -> impl FnMut(usize) -> ControlFlow<()> {
+fn reporting(stage: Stage, total: usize, clock: &Clock<'_>) -> impl FnMut(usize) -> Result<(), Stopped> {
     let mut progress = Progress::new(stage, total as u64);
     move |done| {
         progress.done = done as u64;
-        observe(&progress)
+        clock.report(&progress)
     }
 }
 
 /// Offsets, columns and weights of the rows of a graph.
 pub(super) type Rows = (Vec<u64>, Vec<NodeId>, Weights<'static>);
-
-/// What work gives whose observer never stops it.
-fn unstopped(graph: ControlFlow<(), Graph<'static>>) -> Result<Graph<'static>> {
-    match graph {
-        ControlFlow::Continue(graph) => Ok(graph),
-        ControlFlow::Break(()) => Err(Error::Cancelled),
-    }
-}
 
 /// The nodes of every group, by counting sort.
 pub(crate) struct Members {

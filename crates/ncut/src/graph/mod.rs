@@ -12,11 +12,13 @@ mod row_sums;
 mod triangle;
 mod contract;
 mod parts;
+mod subgraph;
 mod verify;
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
+use crate::objective::{Objective, Sums};
 
 pub use array::Array;
 pub(crate) use build::StoredGraph;
@@ -30,6 +32,7 @@ pub(crate) use parts::Parts;
 pub(crate) use row_sums::RowSums;
 pub(crate) use sorter::{EdgeSorter, Edges, Run};
 pub(crate) use spill::Spilling;
+pub(crate) use subgraph::Subgraph;
 pub(crate) use triangle::Triangle;
 pub(crate) use verify::Seal;
 
@@ -58,6 +61,8 @@ pub struct Graph<'a> {
     self_loops: Array<'a, f64>,
     /// `d_i = sum_j a_ij`, the diagonal counted once.
     degrees: Array<'a, f64>,
+    /// Size of every node; empty when all are 1.
+    sizes: Array<'a, f64>,
     n_loops: usize,
     n_isolated: usize,
     volume: f64,
@@ -159,6 +164,73 @@ impl<'a> Graph<'a> {
     #[inline]
     pub fn self_loop(&self, node: NodeId) -> f64 {
         self.self_loops.get(node as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Size of a node: 1, or as many nodes as it [stands for](Self::with_sizes).
+    #[inline]
+    pub fn size(&self, node: NodeId) -> f64 {
+        self.sizes.get(node as usize).copied().unwrap_or(1.0)
+    }
+
+    /// The same graph, whose nodes have the given sizes. Contraction adds them up.
+    ///
+    /// # Errors
+    /// When there is not one size a node, or one is not positive and finite.
+    pub fn with_sizes(self, sizes: Vec<f64>) -> Result<Self> {
+        if sizes.len() != self.n_nodes() {
+            return Err(Error::shape(format!(
+                "{} sizes were given for {} nodes",
+                sizes.len(),
+                self.n_nodes()
+            )));
+        }
+        if let Some(node) = sizes.iter().position(|&size| !(size > 0.0 && size.is_finite())) {
+            return Err(Error::shape(format!(
+                "the size of node {node} is {}; sizes must be positive numbers",
+                sizes[node]
+            )));
+        }
+        Ok(Self { sizes: sizes.into(), ..self })
+    }
+
+    /// The same graph, borrowed, whose nodes have a size of their own each, which contraction adds up.
+    pub(crate) fn with_unit_sizes(&self) -> Graph<'_> {
+        let weights = match &self.weights {
+            Weights::Unit => Weights::Unit,
+            Weights::F32(weights) => Weights::F32(weights.borrowed()),
+            Weights::F64(weights) => Weights::F64(weights.borrowed()),
+        };
+        let sizes =
+            if self.sizes.is_empty() { vec![1.0; self.n_nodes()].into() } else { self.sizes.borrowed() };
+        Graph {
+            offsets: self.offsets.borrowed(),
+            columns: self.columns.borrowed(),
+            weights,
+            self_loops: self.self_loops.borrowed(),
+            degrees: self.degrees.borrowed(),
+            sizes,
+            seal: self.seal.clone(),
+            ..*self
+        }
+    }
+
+    /// The node as a cluster of its own; its size only where the objective asks for it.
+    #[inline]
+    pub(crate) fn node_sums<O: Objective>(&self, node: NodeId) -> Sums {
+        let size = if O::USES_SIZES { self.size(node) } else { 0.0 };
+        Sums { association: self.self_loop(node), volume: self.degree(node), size }
+    }
+
+    /// What is added up when some nodes become one: the sizes of `n_groups` groups of nodes, where nodes have sizes.
+    fn sizes_of_groups<'n>(
+        &self,
+        n_groups: usize,
+        nodes: impl Fn(usize) -> &'n [NodeId],
+    ) -> Array<'static, f64> {
+        if self.sizes.is_empty() {
+            return Array::default();
+        }
+        (0..n_groups).map(|group| nodes(group).iter().map(|&node| self.size(node)).sum()).collect()
     }
 
     /// Where the rows begin and end, `n_nodes + 1` numbers.
@@ -264,7 +336,14 @@ impl<'a> Graph<'a> {
         }
         let number = |node: NodeId| Some(number[node as usize]).filter(|&number| number != OUTSIDE);
         let (offsets, columns, weights) = self.rows_between(nodes, number);
-        Graph::from_parts(offsets.into(), columns.into(), weights)
+        let sizes = self.sizes_of(nodes);
+        Ok(Graph { sizes, ..Graph::from_parts(offsets.into(), columns.into(), weights)? })
+    }
+
+    /// The sizes of some nodes, where nodes have sizes.
+    fn sizes_of(&self, nodes: &[NodeId]) -> Array<'static, f64> {
+        let sizes = nodes.iter().filter_map(|&node| self.sizes.get(node as usize).copied());
+        sizes.collect()
     }
 
     /// The graph between the nodes of positive degree, which are [`connected_nodes`](Self::connected_nodes). All entries
@@ -284,7 +363,8 @@ impl<'a> Graph<'a> {
             Weights::F64(weights) => Weights::F64(weights.borrowed()),
         };
         let degrees: Vec<f64> = nodes.iter().map(|&node| self.degree(node)).collect();
-        Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)
+        let graph = Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)?;
+        Ok(Graph { sizes: self.sizes_of(&nodes), ..graph })
     }
 
     /// The rows of `nodes` with their entries to nodes that have a `number`, which must ascend with them.

@@ -38,6 +38,7 @@ impl<'g> Parts<'g> {
             |node: NodeId| (self.labels[node as usize] == cluster).then(|| self.place[node as usize]);
         let (offsets, columns, weights) = self.graph.rows_between(nodes, number);
         let degrees = nodes.iter().map(|&node| self.graph.degree(node)).collect();
-        Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)
+        let graph = Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)?;
+        Ok(Graph { sizes: self.graph.sizes_of(nodes), ..graph })
     }
 }

@@ -172,16 +172,18 @@ fn sorted(runs: Vec<Run>, first_block: usize, n_rows: usize) -> Result<Csr<'stat
     }));
     let row_ends = offsets[1..].par_chunks_mut(BLOCK_ROWS).zip(&starts);
     row_ends.for_each(|(ends, &start)| ends.iter_mut().for_each(|end| *end += start as u64));
-    let weigh = || match is_weighted {
-        true => {
-            close_gaps(&mut weights, &sizes, &starts);
-            Ok(Weights::F64(weights.into()))
+    let weigh = || -> Result<Weights<'static>> {
+        match is_weighted {
+            true => {
+                close_gaps(&mut weights, &sizes, &starts);
+                Ok(Weights::F64(weights.into()))
+            }
+            false if merged.iter().all(|block| block.surplus.is_empty()) => Ok(Weights::Unit),
+            false if merged.iter().all(|block| block.surplus.len() < MOST_NARROW) => {
+                Ok(how_often(zeros::<f32>(starts[n_blocks], n_rows, n_entries)?, &merged).into())
+            }
+            false => Ok(how_often(zeros::<f64>(starts[n_blocks], n_rows, n_entries)?, &merged).into()),
         }
-        false if merged.iter().all(|block| block.surplus.is_empty()) => Ok(Weights::Unit),
-        false if merged.iter().all(|block| block.surplus.len() < MOST_NARROW) => {
-            Ok(how_often(zeros::<f32>(starts[n_blocks], n_rows, n_entries)?, &merged).into())
-        }
-        false => Ok(how_often(zeros::<f64>(starts[n_blocks], n_rows, n_entries)?, &merged).into()),
     };
     let ((), weights) = rayon::join(|| close_gaps(&mut columns, &sizes, &starts), weigh);
     let weights = weights?;

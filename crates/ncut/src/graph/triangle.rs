@@ -1,12 +1,13 @@
 //! The upper triangle of a matrix of groups: the half that sums are made in, and all that some need to keep.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::row_sums::RowSums;
 use super::{Members, NodeId};
+use crate::progress::Stopped;
 
 /// Entries that one thread sums up at a time, and how many times that before the observer is asked: what is
 /// summed up has to wait until it can be put in its place.
@@ -86,8 +87,8 @@ impl<W: Stored> Triangle<W> {
         &mut self,
         groups: Range<usize>,
         summation: &Summation<Work, Visit, Weigh>,
-        report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> ControlFlow<()>
+        report: &mut dyn FnMut(usize) -> Result<(), Stopped>,
+    ) -> Result<(), Stopped>
     where
         Work: Fn(usize) -> usize + Sync,
         Visit: Fn(usize, &mut RowSums) + Sync,
@@ -122,7 +123,7 @@ impl<W: Stored> Triangle<W> {
                 rows.iter().for_each(|rows| self.extend(rows));
             }
         }
-        ControlFlow::Continue(())
+        Ok(())
     }
 
     fn sum_up<Work, Visit, Weigh>(
@@ -308,8 +309,8 @@ impl Triangle<f64> {
         group_of: &[u32],
         members: &Members,
         weigh: impl Fn(f64, usize, usize) -> f64 + Sync,
-        report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> ControlFlow<(), Self> {
+        report: &mut dyn FnMut(usize) -> Result<(), Stopped>,
+    ) -> Result<Self, Stopped> {
         let n_groups = members.count();
         // The row of the two that an entry counts in, and the other.
         let placed = |a: NodeId, b: NodeId| {
@@ -362,6 +363,6 @@ impl Triangle<f64> {
             let summation = Summation { n_groups, work: size, visit, weigh: &weigh };
             grouped.append(first..next, &summation, report)?;
         }
-        ControlFlow::Continue(grouped)
+        Ok(grouped)
     }
 }

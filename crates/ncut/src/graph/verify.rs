@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use super::{Graph, NodeId, Weights};
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Progress, SharedObserver, Stage, Watch, unobserved};
+use crate::progress::{Clock, Progress, Stage, Stopped};
 use crate::random::{mix, mixed};
 
 /// Stored entries that one thread goes through at a time.
@@ -40,17 +40,17 @@ impl Graph<'_> {
     /// # Errors
     /// When the file is damaged, naming it and the array.
     pub fn verify(&self) -> Result<()> {
-        self.verify_observed(&mut unobserved)
+        self.verify_observed(&Clock::new())
     }
 
-    /// As [`verify`](Self::verify), telling `observe` how it goes.
+    /// As [`verify`](Self::verify), telling the clock how it goes.
     ///
     /// # Errors
-    /// Also when `observe` says stop.
-    pub fn verify_observed(&self, observe: Observer<'_>) -> Result<()> {
+    /// Also when the clock says stop.
+    pub fn verify_observed(&self, clock: &Clock<'_>) -> Result<()> {
         let Some(seal) = &self.seal else { return Ok(()) };
         if seal.outcome.get().is_none() {
-            let found = self.damage(seal, &SharedObserver::new(observe))?;
+            let found = self.damage(seal, clock)?;
             // Another thread may have found the same meanwhile.
             let _ = seal.outcome.set(found);
         }
@@ -67,7 +67,7 @@ impl Graph<'_> {
     }
 
     /// What is wrong with the arrays, if anything.
-    fn damage(&self, seal: &Seal, watch: &dyn Watch) -> Result<Option<String>> {
+    fn damage(&self, seal: &Seal, clock: &Clock<'_>) -> Result<Option<String>> {
         let wrong = |array: &str| Ok(Some(format!("the checksum of its {array} is wrong")));
         // Rows cannot be taken from offsets that fall.
         if crc32fast::hash(bytemuck::cast_slice(&self.offsets)) != seal.offsets {
@@ -78,7 +78,7 @@ impl Graph<'_> {
         }
         let progress = Progress::new(Stage::Verify, self.columns.len() as u64);
         let done = AtomicU64::new(0);
-        let blocks: Vec<Option<Block>> = self
+        let blocks: Vec<Result<Block, Stopped>> = self
             .blocks()
             .into_par_iter()
             .with_max_len(1)
@@ -86,12 +86,12 @@ impl Graph<'_> {
                 let block = Block::of(self, rows.clone());
                 let n_entries = self.offsets[rows.end] - self.offsets[rows.start];
                 let done = done.fetch_add(n_entries, Ordering::Relaxed) + n_entries;
-                watch.report(&Progress { done, ..progress }).is_continue().then_some(block)
+                clock.report(&Progress { done, ..progress }).map(|()| block)
             })
             .collect();
         let mut all = Block::default();
         for block in blocks {
-            all.append(&block.ok_or(Error::Cancelled)?);
+            all.append(&block?);
         }
         if all.columns.finalize() != seal.columns {
             return wrong("column numbers");

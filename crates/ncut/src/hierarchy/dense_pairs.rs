@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::ops::ControlFlow;
 
 use crate::disjoint::DisjointSets;
 use crate::graph::Graph;
+use crate::progress::Stopped;
 
 use super::similar_pairs::{Pairs, STEPS_PER_REPORT, Similarity};
 
@@ -42,8 +42,8 @@ impl Table {
     pub(super) fn new(
         similarity: &Graph<'_>,
         volumes: &[f64],
-        still_going: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> ControlFlow<(), Self> {
+        still_going: &mut dyn FnMut(usize) -> Result<(), Stopped>,
+    ) -> Result<Self, Stopped> {
         let n_clusters = similarity.n_nodes();
         let n_pairs = n_clusters * n_clusters.saturating_sub(1) / 2;
         let mut table = Self {
@@ -67,7 +67,7 @@ impl Table {
             });
             table.find_best(cluster);
         }
-        ControlFlow::Continue(table)
+        Ok(table)
     }
 
     /// Place of the pair `a < b`.
@@ -106,8 +106,8 @@ impl Table {
 impl Pairs for Table {
     fn next_pair(
         &mut self,
-        still_going: &mut dyn FnMut() -> ControlFlow<()>,
-    ) -> ControlFlow<(), Option<(usize, usize)>> {
+        still_going: &mut dyn FnMut() -> Result<(), Stopped>,
+    ) -> Result<Option<(usize, usize)>, Stopped> {
         loop {
             if self.steps >= STEPS_PER_REPORT {
                 self.steps = 0;
@@ -122,10 +122,10 @@ impl Pairs for Table {
                     top = Some((best.similarity, cluster));
                 }
             }
-            let Some((_, cluster)) = top else { return ControlFlow::Continue(None) };
+            let Some((_, cluster)) = top else { return Ok(None) };
             match self.best[cluster as usize] {
                 Some(best) if !best.is_gone => {
-                    return ControlFlow::Continue(Some((cluster as usize, best.other as usize)));
+                    return Ok(Some((cluster as usize, best.other as usize)));
                 }
                 _ => self.find_best(cluster),
             }

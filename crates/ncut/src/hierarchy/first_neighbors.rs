@@ -1,12 +1,10 @@
 //! Levels of the hierarchy: everybody joins its most similar neighbour.
 
-use std::ops::ControlFlow;
-
 use crate::disjoint::DisjointSets;
 use crate::error::Result;
 use crate::graph::{Graph, LEFT_OUT, NodeId, Triangle};
 use crate::partition::ClusterId;
-use crate::progress::{Observer, unobserved};
+use crate::progress::Clock;
 
 /// A level of the hierarchy, as a labelling of the original nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,26 +71,25 @@ impl Iterator for FirstNeighborLevels<'_> {
     type Item = Level;
 
     fn next(&mut self) -> Option<Level> {
-        self.next_observed(&mut unobserved).continue_value().flatten()
+        self.next_by(&Clock::new()).ok().flatten()
     }
 }
 
 impl FirstNeighborLevels<'_> {
-    /// The next level; breaks when `observe` does, and stays at the level before.
-    pub(super) fn next_observed(&mut self, observe: Observer<'_>) -> ControlFlow<(), Option<Level>> {
+    /// The next level; stays at the level before when the clock says stop.
+    pub(super) fn next_by(&mut self, clock: &Clock<'_>) -> Result<Option<Level>> {
         let joined = match &self.similarity {
             None => joined(&nearest_nodes(self.graph), |node| self.graph.degree(node) > 0.0),
             // Here a node without links is a whole component, and stays a cluster.
             Some(similarity) => joined(&nearest_clusters(similarity), |_| true),
         };
         if joined.n_clusters == self.level.n_clusters {
-            return ControlFlow::Continue(None);
+            return Ok(None);
         }
         let similarity = match &self.similarity {
-            None => self.graph.averages(&joined.labels, joined.n_clusters, observe),
-            Some(similarity) => Ok(similarity.averages(&joined.labels, joined.n_clusters, observe)),
+            None => self.graph.averages(&joined.labels, joined.n_clusters, clock)?,
+            Some(similarity) => similarity.averages(&joined.labels, joined.n_clusters, clock)?,
         };
-        let similarity = similarity.expect("a level numbers its clusters without gaps")?;
         self.level = match &self.similarity {
             None => joined,
             Some(_) => {
@@ -102,7 +99,7 @@ impl FirstNeighborLevels<'_> {
             }
         };
         self.similarity = Some(similarity);
-        ControlFlow::Continue(Some(self.level.clone()))
+        Ok(Some(self.level.clone()))
     }
 }
 

@@ -4,13 +4,15 @@
 //! is picked back. Here every node joins the cluster it is most linked to, again and again, as long as that cluster
 //! has room; the votes of all its neighbours tell what a single edge does not.
 
+use std::borrow::Cow;
+
 use crate::blocks::Blocks;
 use crate::graph::{NodeId, RowSums};
 use crate::partition::ClusterId;
-use crate::progress::{Progress, Stage, Watch};
+use crate::progress::{Clock, Progress, Stage, Stopped};
 use crate::random::mixed;
 
-use super::greedy::Groups;
+use super::groups::Groups;
 use super::quotient::Linked;
 
 /// Nodes between two calls of the observer.
@@ -21,40 +23,48 @@ const SETTLED: usize = 50;
 /// How labels spread.
 #[derive(Clone, Copy)]
 pub(crate) struct Propagation<'a> {
-    /// Volume that no cluster exceeds, unless it is a single node.
-    pub(crate) largest: f64,
+    /// Mass that no cluster exceeds, unless it is a single node.
+    pub(crate) max_mass: f64,
     pub(crate) max_sweeps: usize,
     /// Only nodes with the same label come together.
     pub(crate) within: Option<&'a [u32]>,
     pub(crate) seed: u64,
+    /// From this many links on, nodes choose in parallel, block by block.
+    pub(crate) min_entries_for_blocks: usize,
 }
 
 impl Propagation<'_> {
-    /// Clusters of `graph`; `None` when the observer said stop.
-    pub(crate) fn run(&self, graph: &impl Linked, watch: &dyn Watch) -> Option<Groups> {
+    /// Clusters of `graph`, whose nodes have the given masses.
+    pub(crate) fn run(
+        &self,
+        graph: &impl Linked,
+        masses: Cow<'_, [f64]>,
+        clock: &Clock<'_>,
+    ) -> Result<Groups, Stopped> {
         let n_nodes = graph.n_nodes();
         let mut spreading = Spreading {
             propagation: self,
             graph,
             labels: (0..n_nodes as ClusterId).collect(),
-            volumes: graph.degrees().to_vec(),
+            cluster_masses: masses.to_vec(),
+            masses: &masses,
             sweep: 0,
         };
-        let mut awake = vec![true; n_nodes];
-        let blocks = Blocks::of(n_nodes, graph.n_links());
+        let mut active = vec![true; n_nodes];
+        let blocks = Blocks::of(n_nodes, graph.n_links(), self.min_entries_for_blocks);
         let mut votes = Votes::new(n_nodes);
         let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
         for sweep in 0..self.max_sweeps {
             spreading.sweep = sweep;
             let n_moves = match &blocks {
-                None => spreading.one_by_one(&mut awake, &mut votes, &mut progress, watch)?,
-                Some(blocks) => spreading.by_blocks(blocks, &mut awake, &mut votes, &mut progress, watch)?,
+                None => spreading.one_by_one(&mut active, &mut votes, &mut progress, clock)?,
+                Some(blocks) => spreading.by_blocks(blocks, &mut active, &mut votes, &mut progress, clock)?,
             };
             if n_moves < n_nodes / SETTLED {
                 break;
             }
         }
-        Some(Groups::numbered(spreading.labels))
+        Ok(Groups::numbered(spreading.labels))
     }
 }
 
@@ -81,67 +91,64 @@ struct Spreading<'p, G> {
     propagation: &'p Propagation<'p>,
     graph: &'p G,
     labels: Vec<ClusterId>,
-    volumes: Vec<f64>,
+    masses: &'p [f64],
+    cluster_masses: Vec<f64>,
     sweep: usize,
 }
 
 impl<G: Linked> Spreading<'_, G> {
-    /// One visit to every node that is awake; tells how many moved, `None` when the observer said stop.
+    /// One visit to every node that is active; tells how many moved.
     fn one_by_one(
         &mut self,
-        awake: &mut [bool],
+        active: &mut [bool],
         votes: &mut Votes,
         progress: &mut Progress,
-        watch: &dyn Watch,
-    ) -> Option<usize> {
+        clock: &Clock<'_>,
+    ) -> Result<usize, Stopped> {
         let mut n_moves = 0;
-        for node in 0..awake.len() {
+        for node in 0..active.len() {
             if node.is_multiple_of(NODES_PER_REPORT) {
                 progress.done = node as u64;
-                if watch.report(progress).is_break() {
-                    return None;
-                }
+                clock.report(progress)?;
             }
-            if std::mem::take(&mut awake[node])
+            if std::mem::take(&mut active[node])
                 && let Some(label) = self.choice(node as NodeId, votes)
             {
-                self.join(node as NodeId, label, awake);
+                self.join(node as NodeId, label, active);
                 n_moves += 1;
             }
         }
-        Some(n_moves)
+        Ok(n_moves)
     }
 
     /// As [`one_by_one`](Self::one_by_one): the nodes of a block choose side by side, and join in order.
     fn by_blocks(
         &mut self,
         blocks: &Blocks<Votes>,
-        awake: &mut [bool],
+        active: &mut [bool],
         votes: &mut Votes,
         progress: &mut Progress,
-        watch: &dyn Watch,
-    ) -> Option<usize> {
-        let (mut n_moves, n_nodes) = (0, awake.len());
+        clock: &Clock<'_>,
+    ) -> Result<usize, Stopped> {
+        let (mut n_moves, n_nodes) = (0, active.len());
         for block in blocks.ranges() {
             progress.done = block.start as u64;
-            if watch.report(progress).is_break() {
-                return None;
-            }
+            clock.report(progress)?;
             let choose = |nodes: &[NodeId], votes: &mut Votes, chosen: &mut Vec<(NodeId, ClusterId)>| {
                 self.choose(nodes, votes, |node, label| chosen.push((node, label)));
             };
-            let chosen = blocks.ask_together(block, awake, || Votes::new(n_nodes), choose);
+            let chosen = blocks.ask_together(block, active, || Votes::new(n_nodes), choose);
             for (node, label) in chosen {
                 // Awake again: a neighbour has joined another cluster since.
-                let is_stale = std::mem::take(&mut awake[node as usize]);
+                let is_stale = std::mem::take(&mut active[node as usize]);
                 let label = if is_stale { self.choice(node, votes) } else { Some(label) };
                 if let Some(label) = label.filter(|&label| self.has_room(label, node)) {
-                    self.join(node, label, awake);
+                    self.join(node, label, active);
                     n_moves += 1;
                 }
             }
         }
-        Some(n_moves)
+        Ok(n_moves)
     }
 
     /// The cluster that a node is most linked to, if that is another one. Staying wins against equals; among others a
@@ -257,15 +264,15 @@ impl<G: Linked> Spreading<'_, G> {
     }
 
     fn has_room(&self, label: ClusterId, node: NodeId) -> bool {
-        self.volumes[label as usize] + self.graph.degrees()[node as usize] <= self.propagation.largest
+        self.cluster_masses[label as usize] + self.masses[node as usize] <= self.propagation.max_mass
     }
 
-    fn join(&mut self, node: NodeId, label: ClusterId, awake: &mut [bool]) {
-        let degree = self.graph.degrees()[node as usize];
+    fn join(&mut self, node: NodeId, label: ClusterId, active: &mut [bool]) {
+        let mass = self.masses[node as usize];
         let own = std::mem::replace(&mut self.labels[node as usize], label);
-        self.volumes[own as usize] -= degree;
-        self.volumes[label as usize] += degree;
-        self.graph.for_each_link(node, |neighbor, _| awake[neighbor as usize] = true);
+        self.cluster_masses[own as usize] -= mass;
+        self.cluster_masses[label as usize] += mass;
+        self.graph.for_each_link(node, |neighbor, _| active[neighbor as usize] = true);
     }
 }
 
@@ -348,14 +355,27 @@ mod tests {
         let n_nodes = graph.n_nodes();
         let mut random = Random::new(1);
         // From all alone to few clusters; from hardly any room to plenty.
-        for (n_labels, largest) in [(3_000, 45.0), (600, 140.0), (100, 700.0), (30, 1e9)] {
+        for (n_labels, max_mass) in [(3_000, 45.0), (600, 140.0), (100, 700.0), (30, 1e9)] {
             let labels: Vec<ClusterId> = (0..n_nodes).map(|_| random.below(n_labels)).collect();
-            let mut volumes = vec![0.0; n_nodes];
+            let mut cluster_masses = vec![0.0; n_nodes];
             for (&label, degree) in labels.iter().zip(graph.degrees()) {
-                volumes[label as usize] += degree;
+                cluster_masses[label as usize] += degree;
             }
-            let propagation = Propagation { largest, max_sweeps: 1, within: None, seed: 5 };
-            let spreading = Spreading { propagation: &propagation, graph: &graph, labels, volumes, sweep: 2 };
+            let propagation = Propagation {
+                max_mass,
+                max_sweeps: 1,
+                within: None,
+                seed: 5,
+                min_entries_for_blocks: usize::MAX,
+            };
+            let spreading = Spreading {
+                propagation: &propagation,
+                graph: &graph,
+                labels,
+                masses: graph.degrees(),
+                cluster_masses,
+                sweep: 2,
+            };
             let mut votes = Votes::new(n_nodes);
             let mut n_known = 0;
             for node in 0..n_nodes as NodeId {

@@ -1,15 +1,17 @@
 //! What can be known of the graph of groups of nodes without making it.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::graph::{Graph, Members, NodeId, RowSums, Weights};
-use crate::progress::{Progress, Stage, Watch};
+use crate::objective::Objective;
+use crate::progress::{Clock, Progress, Stage, Stopped};
 use crate::random::mix;
 
-use super::greedy::Groups;
+use super::groups::Groups;
 
 /// Links of a group that are kept: those that count when labels spread.
 const MOST_LINKS: usize = 32;
@@ -29,7 +31,8 @@ pub(crate) trait Linked: Sync {
     /// Links of all nodes, one in each direction, or somewhat more.
     fn n_links(&self) -> usize;
 
-    fn degrees(&self) -> &[f64];
+    /// What the objective measures shares in, for every node.
+    fn masses<O: Objective>(&self, objective: &O) -> Cow<'_, [f64]>;
 
     /// Whether all links have the weight 1.
     fn is_unit(&self) -> bool;
@@ -47,8 +50,13 @@ impl Linked for Graph<'_> {
         self.columns().len()
     }
 
-    fn degrees(&self) -> &[f64] {
-        self.degrees()
+    fn masses<O: Objective>(&self, objective: &O) -> Cow<'_, [f64]> {
+        if !O::USES_SIZES {
+            // Without sizes the mass is the volume, which need not be copied.
+            return self.degrees().into();
+        }
+        let mass = |node: NodeId| objective.mass(&self.node_sums::<O>(node));
+        (0..self.n_nodes() as NodeId).map(mass).collect()
     }
 
     fn is_unit(&self) -> bool {
@@ -67,15 +75,16 @@ pub(crate) struct Quotient<'q> {
     graph: &'q Graph<'q>,
     group_of: &'q [u32],
     members: Members,
-    degrees: Vec<f64>,
+    masses: Vec<f64>,
 }
 
 impl<'q> Quotient<'q> {
-    pub(crate) fn new(graph: &'q Graph<'q>, groups: &'q Groups) -> Result<Self> {
+    pub(crate) fn new<O: Objective>(graph: &'q Graph<'q>, groups: &'q Groups, objective: &O) -> Result<Self> {
         let members = Members::new(&groups.of_node, groups.count, graph)?;
-        let degree = |group| members.of(group).iter().map(|&node| graph.degree(node)).sum();
-        let degrees = (0..groups.count).map(degree).collect();
-        Ok(Self { graph, group_of: &groups.of_node, members, degrees })
+        let of_nodes = graph.masses(objective);
+        let mass = |group| members.of(group).iter().map(|&node| of_nodes[node as usize]).sum();
+        let masses = (0..groups.count).map(mass).collect();
+        Ok(Self { graph, group_of: &groups.of_node, members, masses })
     }
 
     fn n_groups(&self) -> usize {
@@ -114,11 +123,11 @@ impl<'q> Quotient<'q> {
         self.n_groups() > self.graph.n_nodes() / 2
     }
 
-    /// The strongest links of every group; `None` when the observer said stop.
-    pub(crate) fn strongest_links(mut self, watch: &dyn Watch) -> Option<StrongestLinks> {
+    /// The strongest links of every group.
+    pub(crate) fn strongest_links(mut self, clock: &Clock<'_>) -> Result<StrongestLinks, Stopped> {
         let n_groups = self.n_groups();
-        let degrees = std::mem::take(&mut self.degrees);
-        let mut strongest = StrongestLinks { degrees, ends: Vec::with_capacity(n_groups), links: Vec::new() };
+        let masses = std::mem::take(&mut self.masses);
+        let mut strongest = StrongestLinks { masses, ends: Vec::with_capacity(n_groups), links: Vec::new() };
         let mut progress = Progress::new(Stage::Coarsening, n_groups as u64);
         let tasks: Vec<Range<usize>> = (0..n_groups)
             .step_by(GROUPS_PER_TASK)
@@ -126,9 +135,7 @@ impl<'q> Quotient<'q> {
             .collect();
         for tasks in tasks.chunks(TASKS_PER_REPORT) {
             progress.done = strongest.ends.len() as u64;
-            if watch.report(&progress).is_break() {
-                return None;
-            }
+            clock.report(&progress)?;
             let rows: Vec<(Vec<usize>, Vec<Link>)> = tasks
                 .par_iter()
                 .with_max_len(1)
@@ -143,7 +150,7 @@ impl<'q> Quotient<'q> {
                 }));
             }
         }
-        Some(strongest)
+        Ok(strongest)
     }
 
     /// The strongest links of some groups, and how many each has.
@@ -182,8 +189,8 @@ impl Linked for Quotient<'_> {
         self.graph.columns().len()
     }
 
-    fn degrees(&self) -> &[f64] {
-        &self.degrees
+    fn masses<O: Objective>(&self, _: &O) -> Cow<'_, [f64]> {
+        self.masses[..].into()
     }
 
     fn is_unit(&self) -> bool {
@@ -206,7 +213,7 @@ impl Linked for Quotient<'_> {
 
 /// The strongest links of groups. Of two groups one may count the other among its strongest, and not the other way.
 pub(crate) struct StrongestLinks {
-    degrees: Vec<f64>,
+    masses: Vec<f64>,
     /// Where the links of a group end.
     ends: Vec<usize>,
     links: Vec<Link>,
@@ -229,8 +236,8 @@ impl Linked for StrongestLinks {
         self.links.len()
     }
 
-    fn degrees(&self) -> &[f64] {
-        &self.degrees
+    fn masses<O: Objective>(&self, _: &O) -> Cow<'_, [f64]> {
+        self.masses[..].into()
     }
 
     fn is_unit(&self) -> bool {
@@ -249,7 +256,7 @@ impl Linked for StrongestLinks {
 mod tests {
     use super::*;
     use crate::hierarchy::propagation::Propagation;
-    use crate::progress::{SharedObserver, unobserved};
+    use crate::objective::NormalizedCut;
     use crate::synthetic::Planted;
 
     #[test]
@@ -259,11 +266,9 @@ mod tests {
             let of_node = (0..graph.n_nodes() as u32).map(|node| node % n_groups).collect();
             let groups = Groups { of_node, count: n_groups as usize };
             let contracted = graph.contract(&groups.of_node, groups.count)?;
-            let quotient = Quotient::new(&graph, &groups)?;
+            let quotient = Quotient::new(&graph, &groups, &NormalizedCut)?;
             let n_estimated = quotient.estimated_entries();
-            let mut observe = unobserved;
-            let links =
-                quotient.strongest_links(&SharedObserver::new(&mut observe)).expect("nobody stops it");
+            let links = quotient.strongest_links(&Clock::new())?;
             let mut n_entries = 0;
             for group in 0..n_groups {
                 let mut weights: Vec<f64> = Vec::new();
@@ -280,7 +285,7 @@ mod tests {
                 });
                 found.sort_unstable_by(|a, b| b.total_cmp(a));
                 assert_eq!(found, weights);
-                assert_eq!(links.degrees()[group as usize], contracted.degree(group));
+                assert_eq!(links.masses(&NormalizedCut)[group as usize], contracted.degree(group));
             }
             // All groups are asked: there are no more than a sample.
             assert_eq!(n_estimated, n_entries);
@@ -307,14 +312,19 @@ mod tests {
         let pair = |node: u32| node / n_columns * per_row + node % n_columns / 2;
         let of_node = (0..n_rows * n_columns).map(pair).collect();
         let groups = Groups { of_node, count: (n_rows * per_row) as usize };
-        let quotient = Quotient::new(&graph, &groups)?;
+        let quotient = Quotient::new(&graph, &groups, &NormalizedCut)?;
         assert!(quotient.is_fine());
-        let propagation = Propagation { largest: 200.0, max_sweeps: 8, within: None, seed: 3 };
-        let mut observe = unobserved;
-        let watch = SharedObserver::new(&mut observe);
-        let looked_up = propagation.run(&quotient, &watch).expect("nobody stops it");
-        let links = quotient.strongest_links(&watch).expect("nobody stops it");
-        let summed_up = propagation.run(&links, &watch).expect("nobody stops it");
+        let propagation = Propagation {
+            max_mass: 200.0,
+            max_sweeps: 8,
+            within: None,
+            seed: 3,
+            min_entries_for_blocks: usize::MAX,
+        };
+        let clock = Clock::new();
+        let looked_up = propagation.run(&quotient, quotient.masses(&NormalizedCut), &clock)?;
+        let links = quotient.strongest_links(&clock)?;
+        let summed_up = propagation.run(&links, links.masses(&NormalizedCut), &clock)?;
         assert!(looked_up.count < groups.count / 2, "{} groups", looked_up.count);
         assert_eq!(looked_up.of_node, summed_up.of_node);
         Ok(())

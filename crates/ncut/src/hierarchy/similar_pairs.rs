@@ -2,11 +2,10 @@
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
-use std::ops::ControlFlow;
 
 use crate::disjoint::DisjointSets;
 use crate::graph::{Graph, NodeId};
-use crate::progress::{Observer, Progress, Stage};
+use crate::progress::{Clock, Progress, Stage, Stopped};
 
 use super::dense_pairs::Table;
 
@@ -19,8 +18,8 @@ const DENSE: f64 = 0.2;
 pub(super) struct Merge {
     /// New cluster of every cluster, numbered by first appearance.
     pub(super) merged_to: Vec<u32>,
-    /// The observer broke it off; the rest was merged in haste.
-    pub(super) cancelled: bool,
+    /// Why it ended early; the rest was merged in haste.
+    pub(super) stopped: Option<Stopped>,
 }
 
 /// Merges the most similar pair until `n_clusters` are left; the row of the new cluster is the mean of the
@@ -30,33 +29,36 @@ pub(super) fn merge(
     similarity: Graph<'static>,
     volumes: &[f64],
     n_clusters: usize,
-    observe: Observer<'_>,
+    clock: &Clock<'_>,
 ) -> Merge {
     let n_merges = similarity.n_nodes().saturating_sub(n_clusters);
     let mut progress = Progress::new(Stage::Hierarchy, n_merges as u64);
     let mut still_going = |done: usize| {
         progress.done = done as u64;
-        observe(&progress)
+        clock.report(&progress)
     };
     let n_slots = similarity.n_nodes();
     let is_dense = similarity.columns().len() as f64 >= DENSE * (n_slots as f64).powi(2);
-    let clusters: ControlFlow<(), Box<dyn Pairs>> = match is_dense {
-        true => Table::new(&similarity, volumes, &mut still_going).map_continue(boxed),
-        false => Clusters::new(similarity, volumes, &mut still_going).map_continue(boxed),
+    let clusters: Result<Box<dyn Pairs>, Stopped> = match is_dense {
+        true => Table::new(&similarity, volumes, &mut still_going).map(boxed),
+        false => Clusters::new(similarity, volumes, &mut still_going).map(boxed),
     };
-    let ControlFlow::Continue(mut clusters) = clusters else {
-        return Merge { merged_to: merge_in_order(volumes, n_clusters), cancelled: true };
+    let mut clusters = match clusters {
+        Ok(clusters) => clusters,
+        Err(stopped) => {
+            return Merge { merged_to: merge_in_order(volumes, n_clusters), stopped: Some(stopped) };
+        }
     };
-    let mut cancelled = false;
+    let mut stopped = None;
     for merge in 0..n_merges {
         match clusters.next_pair(&mut || still_going(merge)) {
-            ControlFlow::Continue(Some((a, b))) => clusters.merge(a, b),
-            ControlFlow::Continue(None) => {
+            Ok(Some((a, b))) => clusters.merge(a, b),
+            Ok(None) => {
                 clusters.merge_smallest(n_merges - merge);
                 break;
             }
-            ControlFlow::Break(()) => {
-                cancelled = true;
+            Err(reason) => {
+                stopped = Some(reason);
                 break;
             }
         }
@@ -72,7 +74,7 @@ pub(super) fn merge(
             *cluster = hasty[*cluster as usize];
         }
     }
-    Merge { merged_to, cancelled }
+    Merge { merged_to, stopped }
 }
 
 fn boxed<'a>(pairs: impl Pairs + 'a) -> Box<dyn Pairs + 'a> {
@@ -84,8 +86,8 @@ pub(super) trait Pairs {
     /// Takes the most similar pair; `None` when nothing is linked any more.
     fn next_pair(
         &mut self,
-        still_going: &mut dyn FnMut() -> ControlFlow<()>,
-    ) -> ControlFlow<(), Option<(usize, usize)>>;
+        still_going: &mut dyn FnMut() -> Result<(), Stopped>,
+    ) -> Result<Option<(usize, usize)>, Stopped>;
 
     /// Merges two linked clusters.
     fn merge(&mut self, a: usize, b: usize);
@@ -241,8 +243,8 @@ impl Clusters {
     fn new(
         similarity: Graph<'static>,
         volumes: &[f64],
-        still_going: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> ControlFlow<(), Self> {
+        still_going: &mut dyn FnMut(usize) -> Result<(), Stopped>,
+    ) -> Result<Self, Stopped> {
         let n_slots = similarity.n_nodes();
         let mut clusters = Self {
             rows: Vec::with_capacity(n_slots),
@@ -277,7 +279,7 @@ impl Clusters {
             clusters.filed[slot] = pairs.into();
             clusters.file_best(slot);
         }
-        ControlFlow::Continue(clusters)
+        Ok(clusters)
     }
 
     /// The slot of a pair that files it.
@@ -343,14 +345,14 @@ impl Clusters {
 impl Pairs for Clusters {
     fn next_pair(
         &mut self,
-        still_going: &mut dyn FnMut() -> ControlFlow<()>,
-    ) -> ControlFlow<(), Option<(usize, usize)>> {
+        still_going: &mut dyn FnMut() -> Result<(), Stopped>,
+    ) -> Result<Option<(usize, usize)>, Stopped> {
         loop {
             if self.steps >= STEPS_PER_REPORT {
                 self.steps = 0;
                 still_going()?;
             }
-            let Some(filed) = self.best.pop() else { return ControlFlow::Continue(None) };
+            let Some(filed) = self.best.pop() else { return Ok(None) };
             let slot = filed.slots.0 as usize;
             self.steps += 1;
             if filed.stamp != self.best_stamps[slot] {
@@ -358,7 +360,7 @@ impl Pairs for Clusters {
             }
             match self.best_of(slot) {
                 Some(best) if best == filed => {
-                    return ControlFlow::Continue(Some((slot, filed.slots.1 as usize)));
+                    return Ok(Some((slot, filed.slots.1 as usize)));
                 }
                 best => self.best.extend(best),
             }

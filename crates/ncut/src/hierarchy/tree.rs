@@ -1,12 +1,14 @@
 //! The merge tree of a clustering: which nodes, and then which clusters, come together in what order.
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, Members, NodeId};
+use crate::graph::{Graph, Members, NodeId, Subgraph};
+use crate::limits::Limits;
 use crate::metrics::{CutScore, Label, UNLABELLED, number_by_appearance};
-use crate::partition::density;
-use crate::progress::{Observer, SharedObserver, Watch};
+use crate::objective::{NormalizedCut, Objective, Sums};
+use crate::progress::Clock;
 
-use super::greedy::{Groups, Merging};
+use super::groups::Groups;
+use super::matching::Merging;
 
 /// Two clusters that become one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,7 +21,7 @@ pub struct Merge {
     pub gain: f64,
 }
 
-/// A binary tree over the labelled nodes, made by greedy N-Cut merging: first inside the clusters of a labelling until
+/// A binary tree over the labelled nodes, made by greedy merging by the gain of N-Cut: first inside the clusters of a labelling until
 /// each is one, then of these. Cut at their number it gives that labelling back; cut lower, clusters of these clusters.
 ///
 /// ```
@@ -43,12 +45,12 @@ impl MergeTree {
     /// The tree of a labelling.
     ///
     /// # Errors
-    /// When the number of labels is not that of the nodes, a label is below -1, all are -1, or `observe` says stop.
-    pub fn of(graph: &Graph<'_>, labels: &[Label], observe: Observer<'_>) -> Result<Self> {
+    /// When the number of labels is not that of the nodes, a label is below -1, all are -1, or the clock says stop.
+    pub fn of(graph: &Graph<'_>, labels: &[Label], clock: &Clock<'_>) -> Result<Self> {
         CutScore::new(graph, labels)?;
         let mut labels = labels.to_vec();
         number_by_appearance(&mut labels);
-        Self::build(graph, &labels, &SharedObserver::new(observe))?.ok_or(Error::Cancelled)
+        Self::build(graph, &labels, NormalizedCut, clock)
     }
 
     /// The tree over `leaves`, ascending nodes of a graph of `n_nodes`, made by `merges`.
@@ -78,28 +80,30 @@ impl MergeTree {
         Ok(Self { n_nodes, leaves, merges })
     }
 
-    /// The tree of a labelling; `None` when the observer said stop.
-    pub(crate) fn build(graph: &Graph<'_>, labels: &[Label], watch: &dyn Watch) -> Result<Option<Self>> {
+    /// The tree of a labelling, numbered by first appearance, by the gain of an objective.
+    pub(crate) fn build<O: Objective>(
+        graph: &Graph<'_>,
+        labels: &[Label],
+        objective: O,
+        clock: &Clock<'_>,
+    ) -> Result<Self> {
         let is_labelled = |&node: &NodeId| labels[node as usize] != UNLABELLED;
         let leaves: Vec<NodeId> = (0..graph.n_nodes() as NodeId).filter(is_labelled).collect();
-        let part = if leaves.len() < graph.n_nodes() { Some(graph.induced(&leaves)?) } else { None };
-        let graph = part.as_ref().unwrap_or(graph);
-        let clusters: Vec<u32> = leaves.iter().map(|&node| labels[node as usize] as u32).collect();
+        let part = Subgraph::between(graph, leaves.clone())?;
+        let graph = part.graph();
+        let clusters: Vec<u32> = part.gather(labels).into_iter().map(|label| label as u32).collect();
         let n_clusters = clusters.iter().max().map_or(0, |&cluster| cluster as usize + 1);
         let n_leaves = leaves.len();
         let tree = Self { n_nodes: labels.len(), leaves, merges: Vec::with_capacity(n_leaves - 1) };
         let names = (0..n_leaves as u32).collect();
-        let mut growing = Growing { tree, names };
+        let mut growing = Growing { tree, names, objective, clock };
         // Inside the clusters, along links and then without; then the clusters themselves.
-        let Some(pieces) = growing.merge_all(graph, Some(&clusters), n_clusters, watch)? else {
-            return Ok(None);
-        };
-        let of_piece = pieces.groups.carried(&clusters);
-        let quotient = growing.apply(&pieces.graph, &Groups { of_node: of_piece, count: n_clusters })?;
-        if growing.merge_all(&quotient, None, 1, watch)?.is_none() {
-            return Ok(None);
-        }
-        Ok(Some(growing.tree))
+        let (groups, pieces) = growing.merge_all(graph, Some(&clusters), n_clusters)?;
+        let of_piece = groups.restrict(&clusters);
+        let whole = Groups { of_node: of_piece, count: n_clusters };
+        let quotient = growing.record(pieces.as_ref().unwrap_or(graph), &whole)?;
+        growing.merge_all(&quotient, None, 1)?;
+        Ok(growing.tree)
     }
 
     /// The merges in their order, one fewer than leaves.
@@ -147,56 +151,42 @@ impl MergeTree {
 }
 
 /// A tree, and the names of the nodes of the graph that is being merged.
-struct Growing {
+struct Growing<'c, O> {
     tree: MergeTree,
     names: Vec<u32>,
+    objective: O,
+    clock: &'c Clock<'c>,
 }
 
-/// What is left after merging, and where the nodes went.
-struct Merged {
-    graph: Graph<'static>,
-    groups: Groups,
-}
-
-impl Growing {
+impl<O: Objective> Growing<'_, O> {
+    /// Merges as far as `within` allows, down to `target`; gives the groups and their graph, if anything was merged.
     fn merge_all(
         &mut self,
         graph: &Graph<'_>,
         within: Option<&[u32]>,
         target: usize,
-        watch: &dyn Watch,
-    ) -> Result<Option<Merged>> {
-        let mut groups = Groups::single(graph.n_nodes());
-        let mut within = within.map(<[u32]>::to_vec);
-        let mut current = graph.contract(&groups.of_node, groups.count)?;
-        loop {
-            let merging = Merging { within: within.as_deref(), ..Merging::down_to(target) };
-            let Some(round) = merging.round(&current, watch) else {
-                return Ok((!watch.is_stopped()).then_some(Merged { graph: current, groups }));
-            };
-            groups.follow(&round);
-            within = within.map(|within| round.carried(&within));
-            current = self.apply(&current, &round)?;
-        }
+    ) -> Result<(Groups, Option<Graph<'static>>)> {
+        let limits = Limits::default();
+        let merging = Merging { within, ..Merging::down_to(target, self.objective, &limits) };
+        merging.merge_all_by(graph, self.clock, |graph, round| self.record(graph, round))
     }
 
     /// Records the merges that make one of each group, member after member, and gives the graph of the groups.
-    fn apply(&mut self, graph: &Graph<'_>, groups: &Groups) -> Result<Graph<'static>> {
+    fn record(&mut self, graph: &Graph<'_>, groups: &Groups) -> Result<Graph<'static>> {
         let members = Members::new(&groups.of_node, groups.count, graph)?;
         let mut names = Vec::with_capacity(groups.count);
         for group in 0..groups.count {
             let (&first, others) = members.of(group).split_first().expect("no group is empty");
             let mut name = self.names[first as usize];
-            let (mut association, mut volume) = (graph.self_loop(first), graph.degree(first));
+            let mut sums: Sums = graph.node_sums::<O>(first);
             for &node in others {
                 let is_in = |&(other, _): &(NodeId, f64)| {
                     other < node && groups.of_node[other as usize] as usize == group
                 };
                 let link: f64 = graph.neighbors(node).filter(is_in).map(|(_, weight)| weight).sum();
-                let (own, degree) = (graph.self_loop(node), graph.degree(node));
-                let both = density(association + own + 2.0 * link, volume + degree);
-                let gain = both - density(association, volume) - density(own, degree);
-                (association, volume) = (association + own + 2.0 * link, volume + degree);
+                let other = graph.node_sums::<O>(node);
+                let gain = self.objective.merge_gain(&sums, &other, link);
+                sums = sums.merged(&other, link);
                 let next = (self.tree.leaves.len() + self.tree.merges.len()) as u32;
                 self.tree.merges.push(Merge { first: name, second: self.names[node as usize], gain });
                 name = next;
@@ -204,6 +194,6 @@ impl Growing {
             names.push(name);
         }
         self.names = names;
-        graph.contract(&groups.of_node, groups.count)
+        graph.contract_observed(&groups.of_node, groups.count, self.clock)
     }
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::picture::{Grain, Picture, n_pixels};
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Progress, Stage};
+use crate::progress::{Clock, Progress, Stage};
 
 /// The bell is cut off at this many sigmas.
 const TRUNCATE: f64 = 4.0;
@@ -23,8 +23,8 @@ impl Picture {
     /// 1, as its sums happen to be rounded.)
     ///
     /// # Errors
-    /// When `sigma` is not from 0 to 1000, or `observe` says stop.
-    pub fn blur(&self, sigma: f64, observe: Observer<'_>) -> Result<Cow<'_, Self>> {
+    /// When `sigma` is not from 0 to 1000, or the clock says stop.
+    pub fn blur(&self, sigma: f64, clock: &Clock<'_>) -> Result<Cow<'_, Self>> {
         if !(0.0..=MAX_SIGMA).contains(&sigma) {
             let (value, expected) = (sigma.to_string(), "from 0 to 1000");
             return Err(Error::BadSetting { name: "blur", value, expected });
@@ -36,7 +36,7 @@ impl Picture {
         let mut progress = Progress::new(Stage::Picture, 2 * self.height as u64);
         let mut observe_row = || {
             progress.done += 1;
-            if observe(&progress).is_break() { Err(Error::Cancelled) } else { Ok(()) }
+            clock.report(&progress)
         };
         let stride = self.width * self.n_channels;
         let mut values = vec![0.0; self.values.len()];
@@ -87,8 +87,8 @@ impl Picture {
     /// first brought to 0 to 1. A picture whose size stays the same is not changed at all.
     ///
     /// # Errors
-    /// When `factor` is not above 0, the result has more pixels than node numbers, or `observe` says stop.
-    pub fn rescale(&self, factor: f64, observe: Observer<'_>) -> Result<Cow<'_, Self>> {
+    /// When `factor` is not above 0, the result has more pixels than node numbers, or the clock says stop.
+    pub fn rescale(&self, factor: f64, clock: &Clock<'_>) -> Result<Cow<'_, Self>> {
         if !(factor > 0.0 && factor.is_finite()) {
             let (value, expected) = (factor.to_string(), "a number above 0");
             return Err(Error::BadSetting { name: "scale", value, expected });
@@ -114,9 +114,7 @@ impl Picture {
                 values.extend((0..self.n_channels).map(|channel| self.between(&row, column, channel, unit)));
             }
             progress.done += 1;
-            if observe(&progress).is_break() {
-                return Err(Error::Cancelled);
-            }
+            clock.report(&progress)?;
         }
         Ok(Cow::Owned(Self { height, width, values, white, grain: Grain::Real, ..*self }))
     }

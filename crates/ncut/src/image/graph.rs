@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Symmetrize, Weights};
-use crate::progress::{Observer, Progress, Stage};
+use crate::progress::{Clock, Progress, Stage};
 
 use super::picture::Picture;
 
@@ -67,8 +67,8 @@ impl PictureGraph {
     /// The graph of `picture`.
     ///
     /// # Errors
-    /// When a setting is outside its range, there is no memory for the graph, or `observe` says stop.
-    pub fn build(&self, picture: &Picture, observe: Observer<'_>) -> Result<Graph<'static>> {
+    /// When a setting is outside its range, there is no memory for the graph, or the clock says stop.
+    pub fn build(&self, picture: &Picture, clock: &Clock<'_>) -> Result<Graph<'static>> {
         self.check()?;
         let links = self.links(picture);
         match self.links {
@@ -77,12 +77,12 @@ impl PictureGraph {
                 // Without any spread all differences are 0, and 0 * infinity is no number.
                 let steepness = if steepness.is_finite() { steepness } else { 0.0 };
                 let weigh = |squared: f64, _| libm::exp(-steepness * squared.sqrt()) + self.epsilon;
-                link_pixels(picture, &links, weigh, observe)
+                link_pixels(picture, &links, weigh, clock)
             }
             PixelLinks::Radius(_) => {
                 let scale = (picture.white() * self.sigma_value).powi(2);
                 let weigh = |squared: f64, nearness: f64| libm::exp(-squared / scale) * nearness;
-                link_pixels(picture, &links, weigh, observe)
+                link_pixels(picture, &links, weigh, clock)
             }
         }
     }
@@ -148,7 +148,7 @@ fn link_pixels(
     picture: &Picture,
     links: &[Link],
     weigh: impl Fn(f64, f64) -> f64,
-    observe: Observer<'_>,
+    clock: &Clock<'_>,
 ) -> Result<Graph<'static>> {
     let (height, width) = (picture.height(), picture.width());
     let n_entries = count_entries(picture, links);
@@ -179,9 +179,7 @@ fn link_pixels(
             offsets.push(neighbors.len() as u64);
         }
         progress.done += 1;
-        if observe(&progress).is_break() {
-            return Err(Error::Cancelled);
-        }
+        clock.report(&progress)?;
     }
     Graph::from_csr(offsets, neighbors, Weights::F64(weights.into()), Symmetrize::Refuse)
 }

@@ -10,7 +10,7 @@
 //! // Two rows of four pixels, dark on the left and bright on the right.
 //! let values = vec![10.0, 11.0, 200.0, 201.0, 12.0, 10.0, 199.0, 200.0];
 //! let picture = Picture::new(2, 4, 1, values, 255.0)?;
-//! let graph = PictureGraph::default().build(&picture, &mut unobserved)?;
+//! let graph = PictureGraph::default().build(&picture, &Clock::new())?;
 //! let labels = Ncut::new(2).solve(&graph)?.labels;
 //! assert_eq!(labels, [0, 0, 1, 1, 0, 0, 1, 1]);
 //! let drawing = flat(2, 4, &labels)?;

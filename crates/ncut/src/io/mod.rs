@@ -37,7 +37,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Graph, Spilling, Symmetrize};
-use crate::progress::{Observer, unobserved};
+use crate::progress::Clock;
 
 pub use edge_list::Header;
 pub use fields::Separator;
@@ -63,12 +63,12 @@ pub struct GraphFile {
 
 impl GraphFile {
     /// Makes sure that what a `.ncut` file holds is what was written, names and all; all other files were checked when
-    /// they were read. Algorithms call [`Graph::verify`] themselves; this lets `observe` see it, and stop it.
+    /// they were read. Algorithms call [`Graph::verify`] themselves; this lets `clock` see it, and stop it.
     ///
     /// # Errors
-    /// When the file is damaged, or `observe` says stop.
-    pub fn verify(&self, observe: Observer<'_>) -> Result<()> {
-        self.graph.verify_observed(observe)?;
+    /// When the file is damaged, or the clock says stop.
+    pub fn verify(&self, clock: &Clock<'_>) -> Result<()> {
+        self.graph.verify_observed(clock)?;
         self.names.as_ref().map_or(Ok(()), Names::verify)
     }
 }
@@ -154,13 +154,13 @@ impl GraphFormat {
 /// Reads a graph from a file, in the format its name tells.
 ///
 /// # Errors
-/// When the file cannot be read or holds no graph, naming file, line and cause; or when `observe` says stop.
-pub fn read_graph(path: &Path, options: &ReadOptions, observe: Observer<'_>) -> Result<GraphFile> {
+/// When the file cannot be read or holds no graph, naming file, line and cause; or when the clock says stop.
+pub fn read_graph(path: &Path, options: &ReadOptions, clock: &Clock<'_>) -> Result<GraphFile> {
     if path.is_dir() {
         return Err(Error::in_file(None, "is a directory, not a file").at(path));
     }
     let format = GraphFormat::of(path)?;
-    Source::File(path, observe).read(format, options).map_err(|error| error.at(path))
+    Source::File(path, clock).read(format, options).map_err(|error| error.at(path))
 }
 
 /// Reads a graph from bytes that are not compressed.
@@ -188,20 +188,15 @@ pub fn parse_graph(bytes: &[u8], format: GraphFormat, options: &ReadOptions) -> 
 ///
 /// # Errors
 /// As [`read_graph`] and [`write_graph`].
-pub fn convert_graph(
-    from: &Path,
-    to: &Path,
-    options: &ReadOptions,
-    observe: Observer<'_>,
-) -> Result<GraphFile> {
+pub fn convert_graph(from: &Path, to: &Path, options: &ReadOptions, clock: &Clock<'_>) -> Result<GraphFile> {
     if options.memory_limit.is_none() || GraphFormat::of(to)? != GraphFormat::Binary {
-        let file = read_graph(from, options, observe)?;
+        let file = read_graph(from, options, clock)?;
         write_graph(to, &file.graph, file.names.as_ref())?;
         return Ok(file);
     }
     let format = GraphFormat::of(from)?;
     let spilling = options.spilling_beside(to);
-    let contents = Source::File(from, observe).contents(format, options, spilling.as_ref());
+    let contents = Source::File(from, clock).contents(format, options, spilling.as_ref());
     match contents.map_err(|error| error.at(from))? {
         Contents::Edges(edges) if edges.sorter.is_spilled() => {
             let Collected { sorter, n_nodes, names, header } = edges;
@@ -220,7 +215,7 @@ pub fn convert_graph(
             }
             written?;
             let trusted = ReadOptions { verification: Verification::Never, ..*options };
-            Ok(GraphFile { header, ..read_graph(to, &trusted, &mut unobserved)? })
+            Ok(GraphFile { header, ..read_graph(to, &trusted, &Clock::new())? })
         }
         contents => {
             let file = contents.finish(None).map_err(|error| error.at(from))?;
@@ -314,7 +309,7 @@ impl ReadOptions {
 
 /// Where a graph is read from.
 enum Source<'s> {
-    File(&'s Path, Observer<'s>),
+    File(&'s Path, &'s Clock<'s>),
     Bytes(&'s [u8]),
 }
 
@@ -350,12 +345,12 @@ impl<'s> Source<'s> {
             }
             .map(Contents::Graph),
             GraphFormat::Binary => {
-                let (file, observe) = match self {
-                    Self::File(path, observe) => (binary::open(path, options.verification)?, Some(observe)),
+                let (file, clock) = match self {
+                    Self::File(path, clock) => (binary::open(path, options.verification)?, Some(clock)),
                     Self::Bytes(bytes) => (binary::parse(bytes, options.verification)?, None),
                 };
                 if options.verification == Verification::AtOnce {
-                    file.verify(observe.unwrap_or(&mut unobserved))?;
+                    file.verify(clock.unwrap_or(&Clock::new()))?;
                 }
                 Ok(Contents::Graph(file))
             }
@@ -364,7 +359,7 @@ impl<'s> Source<'s> {
 
     fn lines(self) -> Result<Lines<'s>> {
         match self {
-            Self::File(path, observe) => Lines::open(path, Some(observe)),
+            Self::File(path, clock) => Lines::open(path, Some(clock)),
             Self::Bytes(bytes) => Ok(Lines::of_bytes(bytes)),
         }
     }

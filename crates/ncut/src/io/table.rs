@@ -10,7 +10,7 @@ use super::parquet;
 use super::text::{self, Compression, Lines};
 use crate::error::{Error, Result};
 use crate::neighbors::Points;
-use crate::progress::Observer;
+use crate::progress::Clock;
 
 /// Rows of numbers, as a file holds them: 32-bit floats stay that.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,16 +69,16 @@ impl Table {
 /// space, which may be compressed.
 ///
 /// # Errors
-/// When the file cannot be read or a cell is no number, naming file, line and column; or when `observe` says stop.
-pub fn read_table(path: &Path, observe: Observer<'_>) -> Result<Table> {
-    let mut read = || {
+/// When the file cannot be read or a cell is no number, naming file, line and column; or when the clock says stop.
+pub fn read_table(path: &Path, clock: &Clock<'_>) -> Result<Table> {
+    let read = || {
         let (stem, compression) = Compression::of(path);
         match (text::ending(&stem).as_deref(), compression) {
             (Some("npy"), Compression::None) => from_npy(BufReader::new(super::open(path)?)),
             (Some("npz"), Compression::None) => from_npz(path),
-            (Some("csv"), _) => from_text(&mut Lines::open(path, Some(observe))?, Separator::Comma),
-            (Some("tsv"), _) => from_text(&mut Lines::open(path, Some(observe))?, Separator::Tab),
-            (Some("txt"), _) => from_text(&mut Lines::open(path, Some(observe))?, Separator::Detect),
+            (Some("csv"), _) => from_text(&mut Lines::open(path, Some(clock))?, Separator::Comma),
+            (Some("tsv"), _) => from_text(&mut Lines::open(path, Some(clock))?, Separator::Tab),
+            (Some("txt"), _) => from_text(&mut Lines::open(path, Some(clock))?, Separator::Detect),
             (Some("parquet"), Compression::None) => {
                 parquet::check_known()?;
                 parquet::read_table(super::open(path)?)

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Progress, Stage};
+use crate::progress::{Clock, Progress, Stage};
 
 const BUFFER: usize = 1 << 18;
 /// Lines between two calls of the observer.
@@ -82,13 +82,13 @@ pub(super) struct Lines<'a> {
     /// Bytes taken from the file so far, before unpacking.
     taken: Arc<AtomicU64>,
     progress: Progress,
-    observe: Option<Observer<'a>>,
+    clock: Option<&'a Clock<'a>>,
     /// Bytes of memory that may be used.
     memory_limit: Option<u64>,
 }
 
 impl<'a> Lines<'a> {
-    pub(super) fn open(path: &Path, observe: Option<Observer<'a>>) -> Result<Self> {
+    pub(super) fn open(path: &Path, clock: Option<&'a Clock<'a>>) -> Result<Self> {
         let file = super::open(path)?;
         let size = file.metadata().map_or(0, |data| data.len());
         let taken = Arc::new(AtomicU64::new(0));
@@ -96,7 +96,7 @@ impl<'a> Lines<'a> {
         let reader = Compression::of(path).1.reader(BufReader::with_capacity(BUFFER, counted));
         let reader = reader.map_err(|error| unreadable(0, &error))?;
         let progress = Progress::new(Stage::Read, size);
-        Ok(Self { reader, line: Vec::new(), number: 0, taken, progress, observe, memory_limit: None })
+        Ok(Self { reader, line: Vec::new(), number: 0, taken, progress, clock, memory_limit: None })
     }
 
     pub(super) fn of_bytes(bytes: &'a [u8]) -> Self {
@@ -108,7 +108,7 @@ impl<'a> Lines<'a> {
             number: 0,
             taken,
             progress,
-            observe: None,
+            clock: None,
             memory_limit: None,
         }
     }
@@ -128,9 +128,7 @@ impl<'a> Lines<'a> {
         self.number += 1;
         if self.number.is_multiple_of(LINES_PER_REPORT) {
             self.progress.done = self.taken.load(Ordering::Relaxed);
-            if self.observe.as_mut().is_some_and(|observe| observe(&self.progress).is_break()) {
-                return Err(Error::Cancelled);
-            }
+            self.clock.map_or(Ok(()), |clock| clock.report(&self.progress))?;
         }
         // A byte order mark is no part of the text.
         if self.number == 1 && self.line.starts_with(b"\xef\xbb\xbf") {
@@ -228,9 +226,7 @@ impl Lines<'_> {
             take(state, counted.collect())?;
             std::mem::swap(&mut text, &mut next_text);
             self.progress.done = self.taken.load(Ordering::Relaxed);
-            if self.observe.as_mut().is_some_and(|observe| observe(&self.progress).is_break()) {
-                return Err(Error::Cancelled);
-            }
+            self.clock.map_or(Ok(()), |clock| clock.report(&self.progress))?;
         }
         match rest.failure {
             Some(error) => Err(unreadable(self.number, &error)),

@@ -7,7 +7,8 @@ use rayon::prelude::*;
 use super::{Label, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
-use crate::partition::{Sum, density};
+use crate::objective::{Modularity, NormalizedCut, Objective, ObjectiveKind, Sums, with_objective};
+use crate::partition::Sum;
 
 /// Nodes whose rows are looked at side by side before their sums are added up in order, and by how many at least.
 const NODES_PER_PIECE: usize = 1 << 16;
@@ -16,11 +17,15 @@ const NODES_PER_TASK: usize = 1 << 10;
 /// The cut values of a labelling.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutScore {
-    /// `sum_c A_c / D_c`: larger is better, at most the number of clusters.
+    /// What was asked for, larger is better: by default `sum_c A_c / D_c`, at most the number of clusters.
     pub objective: f64,
-    /// Normalized Cut: the number of clusters less the objective; smaller is better.
+    /// Normalized Cut, `sum_c (D_c - A_c) / D_c`; smaller is better.
     pub ncut: f64,
-    /// The smallest cluster's volume over the mean volume of the clusters.
+    /// Ratio-Cut, `sum_c (D_c - A_c) / n_c`; smaller is better.
+    pub ratio_cut: f64,
+    /// Modularity; larger is better.
+    pub modularity: f64,
+    /// The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     pub smallest_share: f64,
     /// One row a cluster, by label.
     pub clusters: Vec<ClusterSummary>,
@@ -39,6 +44,13 @@ pub struct ClusterSummary {
     pub association: f64,
 }
 
+impl ClusterSummary {
+    /// What the objective is made of.
+    pub fn sums(&self) -> Sums {
+        Sums { association: self.association, volume: self.volume, size: self.size as f64 }
+    }
+}
+
 impl CutScore {
     /// Scores `labels` on `graph`; nodes labelled -1 are left out. O(|E|), and independent of the sums a
     /// solver keeps.
@@ -54,6 +66,14 @@ impl CutScore {
     /// # Ok::<(), ncut::Error>(())
     /// ```
     pub fn new(graph: &Graph<'_>, labels: &[Label]) -> Result<Self> {
+        Self::by(ObjectiveKind::NormalizedCut, graph, labels)
+    }
+
+    /// As [`new`](Self::new), by another objective.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn by(kind: ObjectiveKind, graph: &Graph<'_>, labels: &[Label]) -> Result<Self> {
         graph.verify()?;
         if labels.len() != graph.n_nodes() {
             return Err(Error::labels(format!(
@@ -81,6 +101,7 @@ impl CutScore {
         }
 
         let mut sizes = vec![0; row_of.len()];
+        let mut weights = vec![0.0; row_of.len()];
         let mut volumes = vec![Sum::default(); row_of.len()];
         let mut associations = volumes.clone();
         let inside = |(node, &label): (usize, &Label)| {
@@ -101,26 +122,52 @@ impl CutScore {
             for (place, (label, inside)) in labels.iter().zip(insides).enumerate() {
                 let Some(&row) = row_of.get(label) else { continue };
                 sizes[row] += 1;
+                weights[row] += graph.size((first + place) as NodeId);
                 volumes[row].add(graph.degree((first + place) as NodeId));
                 associations[row].add(inside);
             }
         }
-        let clusters: Vec<_> = row_of
+        let sums: Vec<Sums> = (0..sizes.len())
+            .map(|row| Sums {
+                association: associations[row].total(),
+                volume: volumes[row].total(),
+                size: weights[row],
+            })
+            .collect();
+        let clusters = row_of
             .into_iter()
             .map(|(label, row)| ClusterSummary {
                 label,
                 size: sizes[row],
-                volume: volumes[row].total(),
-                association: associations[row].total(),
+                volume: sums[row].volume,
+                association: sums[row].association,
             })
             .collect();
-
-        let objective = clusters.iter().map(|c| density(c.association, c.volume)).sum::<f64>();
-        // Not `k - objective`, which would cancel the digits of a small cut.
-        let ncut = clusters.iter().map(|c| 1.0 - density(c.association, c.volume)).sum();
-        let mean = clusters.iter().map(|c| c.volume).sum::<f64>() / clusters.len() as f64;
-        let smallest = clusters.iter().map(|c| c.volume).fold(f64::INFINITY, f64::min);
-        let smallest_share = if mean > 0.0 { smallest / mean } else { 0.0 };
-        Ok(Self { objective, ncut, smallest_share, clusters })
+        let (objective, smallest_share) =
+            with_objective!(kind, graph, |objective| total_and_share(objective, &sums));
+        let modularity = Modularity { total: graph.volume(), resolution: 1.0 };
+        let ratio_cut = with_objective!(ObjectiveKind::RatioCut, graph, |objective| cut(objective, &sums));
+        Ok(Self {
+            objective,
+            ncut: cut(NormalizedCut, &sums),
+            ratio_cut,
+            modularity: sums.iter().map(|sums| modularity.value(sums)).sum(),
+            smallest_share,
+            clusters,
+        })
     }
+}
+
+/// What is minimised. Not what the objective of all lacks, which would cancel the digits of a small cut.
+fn cut<O: Objective>(objective: O, sums: &[Sums]) -> f64 {
+    sums.iter().map(|sums| objective.cut(objective.value(sums), 1)).sum()
+}
+
+/// The objective, and the smallest mass over the mean.
+fn total_and_share<O: Objective>(objective: O, sums: &[Sums]) -> (f64, f64) {
+    let masses = || sums.iter().map(|sums| objective.mass(sums));
+    let mean = masses().sum::<f64>() / sums.len() as f64;
+    let smallest = masses().fold(f64::INFINITY, f64::min);
+    let share = if mean > 0.0 { smallest / mean } else { 0.0 };
+    (sums.iter().map(|sums| objective.value(sums)).sum(), share)
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphBuilder, NodeId};
 use crate::neighbors::Metric;
 use crate::newcomers::Newcomers;
-use crate::progress::{Observer, unobserved};
+use crate::progress::Clock;
 
 /// Points for which all pairs can be linked: more would not fit the memory of ordinary machines.
 const MOST_DENSE: usize = 20_000;
@@ -44,7 +44,7 @@ pub enum Linking {
 /// use ncut::neighbors::{Affinity, PointGraph, Points};
 /// let line = [0.0, 1.0, 2.0, 10.0, 11.0, 12.0];
 /// let settings = PointGraph { n_neighbors: 2, affinity: Affinity::Knn, ..PointGraph::default() };
-/// let graph = settings.build(Points::new(&line[..], 1)?, &mut ncut::unobserved)?;
+/// let graph = settings.build(Points::new(&line[..], 1)?, &ncut::Clock::new())?;
 /// assert_eq!(graph.components().count(), 2);
 /// # Ok::<(), ncut::Error>(())
 /// ```
@@ -84,19 +84,19 @@ impl PointGraph {
     /// graphs never link a point to itself.
     ///
     /// # Errors
-    /// When a setting is out of range, or `observe` says stop.
-    pub fn build(&self, points: Points<'_>, observe: Observer<'_>) -> Result<Graph<'static>> {
-        Ok(self.link(points, observe)?.graph)
+    /// When a setting is out of range, or the clock says stop.
+    pub fn build(&self, points: Points<'_>, clock: &Clock<'_>) -> Result<Graph<'static>> {
+        Ok(self.link(points, clock)?.graph)
     }
 
     /// As [`build`](Self::build), with what [`link_new`](Self::link_new) needs to know.
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn link(&self, points: Points<'_>, observe: Observer<'_>) -> Result<LinkedPoints> {
+    pub fn link(&self, points: Points<'_>, clock: &Clock<'_>) -> Result<LinkedPoints> {
         self.check()?;
         let own = if self.affinity == Affinity::SelfTuning { Own::DropFirst } else { Own::Skip };
-        self.weigh(&self.search().run_with(points, own, observe)?)
+        self.weigh(&self.search().run_with(points, own, clock)?)
     }
 
     /// The graph of neighbours that were found elsewhere.
@@ -113,13 +113,13 @@ impl PointGraph {
     /// is the mean length of its links. A point so far away that no weight is above 0 is linked to the nearest alone.
     ///
     /// # Errors
-    /// When the points do not have the same features, `scale` is that of another graph, or `observe` says stop.
+    /// When the points do not have the same features, `scale` is that of another graph, or the clock says stop.
     pub fn link_new(
         &self,
         new: Points<'_>,
         points: Points<'_>,
         scale: &Scale,
-        observe: Observer<'_>,
+        clock: &Clock<'_>,
     ) -> Result<Newcomers<'static>> {
         if new.n_features() != points.n_features() {
             return Err(Error::shape(format!(
@@ -128,7 +128,7 @@ impl PointGraph {
                 points.n_features()
             )));
         }
-        weigh_new(&self.search().run_among(new, points, observe)?, scale, points.count())
+        weigh_new(&self.search().run_among(new, points, clock)?, scale, points.count())
     }
 
     fn check(&self) -> Result<()> {
@@ -238,7 +238,7 @@ impl PointGraph {
 /// # Errors
 /// When `n_neighbors` is 0.
 pub fn self_tuning_graph(points: Points<'_>, n_neighbors: usize) -> Result<Graph<'static>> {
-    PointGraph { n_neighbors, ..PointGraph::default() }.build(points, &mut unobserved)
+    PointGraph { n_neighbors, ..PointGraph::default() }.build(points, &Clock::new())
 }
 
 /// The graph that links all pairs of points, with weight `exp(-gamma l^2)`: for small sets.

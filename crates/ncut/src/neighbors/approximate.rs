@@ -9,8 +9,6 @@
 //! Memory is what takes time: the points are put in the order of a tree's leaves, so that neighbours stand close to
 //! each other.
 
-use std::ops::ControlFlow;
-
 use rayon::prelude::*;
 
 use super::exact::{Nearest, take_nearest};
@@ -18,6 +16,7 @@ use super::forest::Sketches;
 use super::points::Space;
 use super::rows::{Key, Meeting, Rows};
 use crate::graph::NodeId;
+use crate::progress::Stopped;
 use crate::random::mix;
 
 /// Points of a leaf at most, for each neighbour searched and in all.
@@ -44,8 +43,8 @@ pub(super) fn nearest(
     n_neighbors: usize,
     skip_own: bool,
     seed: u64,
-    report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-) -> ControlFlow<(), Vec<Nearest>> {
+    report: &mut dyn FnMut(usize) -> Result<(), Stopped>,
+) -> Result<Vec<Nearest>, Stopped> {
     let n_points = space.count();
     let rows = Rows::new(space, n_neighbors);
     let sketches = Sketches::new(&rows, seed);
@@ -81,7 +80,7 @@ pub(super) fn nearest(
     for (point, nearest) in found {
         in_order[point as usize] = nearest;
     }
-    ControlFlow::Continue(in_order)
+    Ok(in_order)
 }
 
 /// A neighbour in a list, in one number that orders by distance, then number of the neighbour: the key in the upper
@@ -198,8 +197,8 @@ impl Lists {
         rows: &Rows,
         seed: u64,
         round: usize,
-        report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-    ) -> ControlFlow<(), usize> {
+        report: &mut dyn FnMut(usize) -> Result<(), Stopped>,
+    ) -> Result<usize, Stopped> {
         let guests = self.invite(mix(seed, round as u64 + 1000));
         let mut n_changes = 0;
         let n_points = self.n_points();
@@ -219,7 +218,7 @@ impl Lists {
             let offers: Vec<Vec<Vec<Offer>>> = offers.collect();
             n_changes += self.accept(&offers);
         }
-        ControlFlow::Continue(n_changes)
+        Ok(n_changes)
     }
 
     /// For every point, those of its neighbours, in either direction, that are introduced this round: chosen by

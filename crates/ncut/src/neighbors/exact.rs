@@ -9,7 +9,7 @@
 //! Where that fails the same is done with a finer product, and at last every target that the bound cannot exclude
 //! is measured. The result is exact, whatever the machine.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::packed::{Center, Coarse, Packed, multiply};
 use super::points::Space;
 use crate::graph::NodeId;
+use crate::progress::Stopped;
 
 /// Queries that share one pass over the targets.
 const QUERIES: usize = 768;
@@ -48,8 +49,8 @@ pub(super) type Nearest = Vec<(f64, NodeId)>;
 /// that no block is in two places at a time.
 pub(super) fn nearest_of_all(
     search: &Search<'_>,
-    report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-) -> ControlFlow<(), Vec<Nearest>> {
+    report: &mut dyn FnMut(usize) -> Result<(), Stopped>,
+) -> Result<Vec<Nearest>, Stopped> {
     let n_points = search.queries.count();
     let everyone: Vec<NodeId> = (0..n_points as NodeId).collect();
     let center = Center::new(search.targets);
@@ -84,7 +85,7 @@ pub(super) fn nearest_of_all(
 }
 
 /// The nearest of all points, those that were not found for sure searched for once more.
-fn completed(search: &Search<'_>, measured: Vec<(Nearest, bool)>) -> ControlFlow<(), Vec<Nearest>> {
+fn completed(search: &Search<'_>, measured: Vec<(Nearest, bool)>) -> Result<Vec<Nearest>, Stopped> {
     let mut found: Vec<Nearest> = Vec::with_capacity(measured.len());
     let mut open = Vec::new();
     for (point, (nearest, complete)) in measured.into_iter().enumerate() {
@@ -93,10 +94,10 @@ fn completed(search: &Search<'_>, measured: Vec<(Nearest, bool)>) -> ControlFlow
             open.push(point as NodeId);
         }
     }
-    for (point, nearest) in open.iter().zip(nearest(search, &open, &mut |_| ControlFlow::Continue(()))?) {
+    for (point, nearest) in open.iter().zip(nearest(search, &open, &mut |_| Ok(()))?) {
         found[*point as usize] = nearest;
     }
-    ControlFlow::Continue(found)
+    Ok(found)
 }
 
 /// Searches for every point of a small space among all. A sample of the points tells a limit for each point that
@@ -106,8 +107,8 @@ fn nearest_of_few(
     search: &Search<'_>,
     center: &Center,
     everyone: &[NodeId],
-    report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-) -> ControlFlow<(), Vec<Nearest>> {
+    report: &mut dyn FnMut(usize) -> Result<(), Stopped>,
+) -> Result<Vec<Nearest>, Stopped> {
     let n_points = everyone.len();
     let packed = Packed::<f32>::new(search.targets, center, 0..n_points);
     let limits = likely_limits(search, center, &packed);
@@ -476,8 +477,8 @@ fn ranges(count: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
 pub(super) fn nearest(
     search: &Search<'_>,
     queries: &[NodeId],
-    report: &mut dyn FnMut(usize) -> ControlFlow<()>,
-) -> ControlFlow<(), Vec<Nearest>> {
+    report: &mut dyn FnMut(usize) -> Result<(), Stopped>,
+) -> Result<Vec<Nearest>, Stopped> {
     let center = Center::new(search.targets);
     let coarse_fails = AtomicUsize::new(0);
     let batch = QUERIES * rayon::current_num_threads().max(1) * 2;
@@ -489,7 +490,7 @@ pub(super) fn nearest(
             .map(|queries| nearest_of_block(search, &center, queries, &coarse_fails));
         found.par_extend(blocks.flatten_iter());
     }
-    ControlFlow::Continue(found)
+    Ok(found)
 }
 
 /// Searches for one block of queries, in this thread.

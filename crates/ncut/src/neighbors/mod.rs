@@ -8,11 +8,9 @@ mod packed;
 mod points;
 mod rows;
 
-use std::ops::ControlFlow;
-
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
-use crate::progress::{Observer, Progress, Stage};
+use crate::progress::{Clock, Progress, Stage};
 
 pub use affinity::{
     Affinity, LinkedPoints, Linking, PointGraph, Scale, dense_rbf_graph, self_tuning_graph, weigh_new,
@@ -42,7 +40,7 @@ pub enum SearchMethod {
 /// use ncut::neighbors::{NeighborSearch, Points};
 /// let line = [0.0, 1.0, 3.0, 7.0];
 /// let search = NeighborSearch { n_neighbors: 1, ..NeighborSearch::default() };
-/// let neighbors = search.run(Points::new(&line[..], 1)?, &mut ncut::unobserved)?;
+/// let neighbors = search.run(Points::new(&line[..], 1)?, &ncut::Clock::new())?;
 /// assert_eq!(neighbors.of(3).collect::<Vec<_>>(), [(2, 16.0)]);
 /// # Ok::<(), ncut::Error>(())
 /// ```
@@ -147,12 +145,12 @@ impl NeighborSearch {
     /// The nearest neighbours of every point; a point is never its own.
     ///
     /// # Errors
-    /// When `n_neighbors` is 0, or `observe` says stop.
-    pub fn run(&self, points: Points<'_>, observe: Observer<'_>) -> Result<Neighbors> {
-        self.run_with(points, Own::Skip, observe)
+    /// When `n_neighbors` is 0, or the clock says stop.
+    pub fn run(&self, points: Points<'_>, clock: &Clock<'_>) -> Result<Neighbors> {
+        self.run_with(points, Own::Skip, clock)
     }
 
-    fn run_with(&self, points: Points<'_>, own: Own, observe: Observer<'_>) -> Result<Neighbors> {
+    fn run_with(&self, points: Points<'_>, own: Own, clock: &Clock<'_>) -> Result<Neighbors> {
         self.check()?;
         let n_points = points.count();
         let n_neighbors = self.n_neighbors.min(n_points - 1);
@@ -161,7 +159,7 @@ impl NeighborSearch {
         let mut progress = Progress::new(Stage::Neighbors, n_points as u64);
         let mut report = |n_done: usize| {
             progress.done = n_done as u64;
-            observe(&progress)
+            clock.report(&progress)
         };
         let found = if self.is_exact(points) {
             let skip_own = own == Own::Skip;
@@ -171,12 +169,11 @@ impl NeighborSearch {
         } else {
             approximate::nearest(&space, n_searched, own == Own::Skip, self.seed, &mut report)
         };
-        let ControlFlow::Continue(found) = found else { return Err(Error::Cancelled) };
-        Ok(Neighbors::new(found, n_neighbors, n_searched - n_neighbors))
+        Ok(Neighbors::new(found?, n_neighbors, n_searched - n_neighbors))
     }
 
     /// The nearest of `points` to every one of `new`, exactly.
-    fn run_among(&self, new: Points<'_>, points: Points<'_>, observe: Observer<'_>) -> Result<Neighbors> {
+    fn run_among(&self, new: Points<'_>, points: Points<'_>, clock: &Clock<'_>) -> Result<Neighbors> {
         self.check()?;
         let n_neighbors = self.n_neighbors.min(points.count());
         let (queries, targets) =
@@ -186,10 +183,9 @@ impl NeighborSearch {
         let mut progress = Progress::new(Stage::Neighbors, new.count() as u64);
         let found = exact::nearest(&search, &everyone, &mut |n_done| {
             progress.done = n_done as u64;
-            observe(&progress)
+            clock.report(&progress)
         });
-        let ControlFlow::Continue(found) = found else { return Err(Error::Cancelled) };
-        Ok(Neighbors::new(found, n_neighbors, 0))
+        Ok(Neighbors::new(found?, n_neighbors, 0))
     }
 
     fn check(&self) -> Result<()> {

@@ -3,9 +3,6 @@
 use super::ClusterId;
 use crate::graph::NodeId;
 
-/// Fewer labels stay in the cache as they are.
-const LEAST_SHORT: usize = 1 << 16;
-
 /// The cluster of every node.
 ///
 /// A visit looks up the clusters of all neighbours, anywhere in memory. The shorter the labels, the more of them are in
@@ -28,9 +25,9 @@ pub(super) enum Short {
 }
 
 impl Labels {
-    /// Labels below `n_clusters`.
-    pub(super) fn new(all: Vec<ClusterId>, n_clusters: usize) -> Self {
-        let short = if all.len() < LEAST_SHORT {
+    /// Labels below `n_clusters`, the second time short where there are at least `min_short` of them.
+    pub(super) fn new(all: Vec<ClusterId>, n_clusters: usize, min_short: usize) -> Self {
+        let short = if all.len() < min_short {
             Short::None
         } else if n_clusters <= 1 << u8::BITS {
             Short::Bytes(all.iter().map(|&label| label as u8).collect())
@@ -76,12 +73,14 @@ impl Labels {
 mod tests {
     use super::*;
 
+    const MIN_SHORT: usize = 1 << 16;
+
     #[test]
     fn labels_are_the_same_in_any_length() {
-        let n_nodes = LEAST_SHORT + 3;
+        let n_nodes = MIN_SHORT + 3;
         for n_clusters in [2, 255, 256, 257, 1 << 16, (1 << 16) + 1] {
             let all = (0..n_nodes).map(|node| (node * 7 % n_clusters) as ClusterId).collect();
-            let mut labels = Labels::new(all, n_clusters);
+            let mut labels = Labels::new(all, n_clusters, MIN_SHORT);
             labels.set(5, n_clusters as ClusterId - 1);
             labels.set(n_nodes as NodeId - 1, 1);
             let longer: Vec<ClusterId> = match labels.short() {
@@ -94,6 +93,6 @@ mod tests {
             };
             assert_eq!(longer, labels.all());
         }
-        assert!(matches!(Labels::new(vec![0; LEAST_SHORT - 1], 2).short(), Short::None));
+        assert!(matches!(Labels::new(vec![0; MIN_SHORT - 1], 2, MIN_SHORT).short(), Short::None));
     }
 }

@@ -24,6 +24,24 @@ impl Links {
         Self { weights: vec![0.0; n_clusters], adjacent, n_adjacent: 0, inside, outside }
     }
 
+    /// Sums up the row of a node in cluster `own`: the clusters of its neighbours and the weights to them, the node's own
+    /// included. For those who have a row but no graph.
+    pub fn sum_row(&mut self, own: ClusterId, row: impl IntoIterator<Item = (ClusterId, f64)>) {
+        for &cluster in &self.adjacent[..self.n_adjacent] {
+            self.weights[cluster as usize] = 0.0;
+        }
+        self.weights[own as usize] = 0.0;
+        self.adjacent.clear();
+        for (cluster, weight) in row {
+            let link = &mut self.weights[cluster as usize];
+            if *link == 0.0 {
+                self.adjacent.push(cluster);
+            }
+            *link += weight;
+        }
+        self.n_adjacent = self.adjacent.len();
+    }
+
     /// The clusters that were [summed up](Self::sum_outside), in the order met.
     pub(super) fn adjacent(&self) -> &[ClusterId] {
         &self.adjacent[..self.n_adjacent]

@@ -1,9 +1,10 @@
-//! Labels and the sums that N-Cut is made of, kept exact while nodes move.
+//! Labels and the sums that the objective is made of, kept exact while nodes move.
 
-mod bonds;
 mod labels;
 mod links;
+mod node_cluster_weights;
 mod sum;
+mod table;
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -12,74 +13,32 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
-use bonds::Bonds;
+use crate::limits::Limits;
+use crate::objective::{NormalizedCut, Objective, Sums};
 use labels::Labels;
+use node_cluster_weights::NodeClusterWeights;
 
 pub use links::Links;
 pub(crate) use sum::Sum;
+pub use table::{Cluster, ClusterTable};
 
 /// Number of a cluster inside a partition, from 0.
 pub type ClusterId = u32;
 
-/// `association / volume`, with `0 / 0 = 0`. Mathematically a share of the volume, so rounding is not
-/// allowed to push it out of 0..1.
-#[inline]
-pub(crate) fn density(association: f64, volume: f64) -> f64 {
-    if volume > 0.0 { (association / volume).clamp(0.0, 1.0) } else { 0.0 }
-}
-
-/// A labelling of all nodes together with the association `A_c = sum of a_ij over i, j in c` and the
-/// volume `D_c = sum of d_i over i in c` of every cluster. Moves change it by [`apply`](Self::apply), whole
-/// clusters at once by `relabel`.
+/// A labelling of all nodes together with the [sums](ClusterTable) of every cluster. Moves change it by
+/// [`apply`](Self::apply), whole clusters at once by `relabel`.
 ///
 /// Isolated nodes carry a label but take no part: they contribute nothing, never move, and do not count
 /// in [`size`](Self::size).
 #[derive(Clone, Debug)]
-pub struct Partition<'g> {
+pub struct Partition<'g, O = NormalizedCut> {
     graph: &'g Graph<'g>,
     labels: Labels,
-    clusters: Vec<Cluster>,
-    /// No node leaves a cluster whose volume would fall below this.
-    floor: f64,
-    /// No cluster is below these; they follow slowly when the lowest cluster rises.
-    lowest_density: f64,
-    lowest_volume: f64,
-    /// Moves until the lowest are looked for again.
-    n_until_lowest: usize,
+    table: ClusterTable<O>,
     /// `None` where they do not pay off.
-    bonds: Option<Bonds>,
+    node_cluster_weights: Option<NodeClusterWeights>,
+    limits: Limits,
 }
-
-/// What is known of a cluster, side by side: a visit looks at a few of many.
-#[derive(Clone, Copy, Debug, Default)]
-struct Cluster {
-    association: f64,
-    volume: f64,
-    /// `association / volume`.
-    density: f64,
-    /// Largest volume since the sums were computed from the graph.
-    peak: f64,
-    size: usize,
-}
-
-impl Cluster {
-    fn set(&mut self, association: f64, volume: f64) {
-        (self.association, self.volume) = (association, volume);
-        self.density = density(association, volume);
-        self.peak = self.peak.max(volume);
-    }
-
-    fn set_afresh(&mut self, association: f64, volume: f64) {
-        self.peak = volume;
-        self.set(association, volume);
-    }
-}
-
-/// Sums that have shrunk to this share of what they were, or are to shrink to it by a single move, have lost
-/// too many digits: they are computed afresh.
-const LOST_DIGITS: f64 = 1e-4;
-/// More than a score of a node in a cluster can be wrong by rounding.
-const ROUNDING: f64 = 1e-14;
 
 /// One node changing its cluster, made by a partition for itself as it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,6 +82,23 @@ impl<'g> Partition<'g> {
     /// When the number of labels is not that of the nodes, a label is not below `n_clusters`, or there are more
     /// clusters than nodes.
     pub fn new(graph: &'g Graph<'g>, labels: Vec<ClusterId>, n_clusters: usize) -> Result<Self> {
+        Self::for_objective(NormalizedCut, graph, labels, n_clusters, &Limits::default())
+    }
+}
+
+impl<'g, O: Objective> Partition<'g, O> {
+    /// As [`new`](Partition::new), for any objective. Where it [uses sizes](Objective::USES_SIZES), those of the graph
+    /// count.
+    ///
+    /// # Errors
+    /// As [`new`](Partition::new).
+    pub fn for_objective(
+        objective: O,
+        graph: &'g Graph<'g>,
+        labels: Vec<ClusterId>,
+        n_clusters: usize,
+        limits: &Limits,
+    ) -> Result<Self> {
         graph.verify()?;
         if labels.len() != graph.n_nodes() {
             return Err(Error::labels(format!(
@@ -140,35 +116,39 @@ impl<'g> Partition<'g> {
                 labels[node]
             )));
         }
-        let mut clusters = vec![Cluster::default(); n_clusters];
+        let mut n_nodes = vec![0; n_clusters];
         for (&label, &degree) in labels.iter().zip(graph.degrees()) {
-            clusters[label as usize].size += usize::from(degree > 0.0);
+            n_nodes[label as usize] += usize::from(degree > 0.0);
         }
+        let empty = n_nodes.into_iter().map(|n_nodes| (Sums::default(), n_nodes));
         let mut partition = Self {
             graph,
-            labels: Labels::new(labels, n_clusters),
-            clusters,
-            floor: 0.0,
-            lowest_density: 0.0,
-            lowest_volume: 0.0,
-            n_until_lowest: 0,
-            bonds: None,
+            labels: Labels::new(labels, n_clusters, limits.min_nodes_for_short_labels),
+            table: ClusterTable::new(objective, empty),
+            node_cluster_weights: None,
+            limits: *limits,
         };
         partition.refresh();
         Ok(partition)
     }
 
-    /// The same partition, from now on without moves that let a cluster's volume fall below `floor`.
+    /// The same partition, from now on without moves that let a cluster's mass (for N-Cut: its volume) fall below `floor`.
     #[must_use]
-    pub fn with_floor(self, floor: f64) -> Self {
-        Self { floor, ..self }
+    pub fn with_floor(mut self, floor: f64) -> Self {
+        self.table.set_floor(floor);
+        self
     }
 
     /// From now on keeps the weight between every node and every cluster, where visits to all nodes take less then; they
     /// find the same moves.
-    pub(crate) fn keep_bonds(&mut self) {
-        if self.bonds.is_none() {
-            self.bonds = Bonds::of(self.graph, self.labels.all(), self.n_clusters());
+    pub(crate) fn keep_node_cluster_weights(&mut self) {
+        if self.node_cluster_weights.is_none() {
+            self.node_cluster_weights = NodeClusterWeights::where_they_pay(
+                self.graph,
+                self.labels.all(),
+                self.n_clusters(),
+                &self.limits,
+            );
         }
     }
 
@@ -189,27 +169,42 @@ impl<'g> Partition<'g> {
 
     /// Number of clusters.
     pub fn n_clusters(&self) -> usize {
-        self.clusters.len()
+        self.table.len()
+    }
+
+    /// The sums of all clusters.
+    pub fn table(&self) -> &ClusterTable<O> {
+        &self.table
     }
 
     /// Number of nodes of positive degree in a cluster.
     pub fn size(&self, cluster: ClusterId) -> usize {
-        self.clusters[cluster as usize].size
+        self.table[cluster].n_nodes
     }
 
     /// Association of a cluster: the weight inside it, an edge counted in both directions.
     pub fn association(&self, cluster: ClusterId) -> f64 {
-        self.clusters[cluster as usize].association
+        self.table[cluster].sums.association
     }
 
     /// Volume of a cluster: the sum of its degrees.
     pub fn volume(&self, cluster: ClusterId) -> f64 {
-        self.clusters[cluster as usize].volume
+        self.table[cluster].sums.volume
     }
 
-    /// `sum_c A_c / D_c`, to be maximised.
+    /// What is to be maximised: the sum of what the clusters contribute.
     pub fn objective(&self) -> f64 {
-        self.clusters.iter().map(|cluster| cluster.density).sum()
+        self.table.objective()
+    }
+
+    /// The node as a cluster of its own.
+    #[inline]
+    fn node(&self, node: NodeId) -> Sums {
+        self.graph.node_sums::<O>(node)
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
     }
 
     /// The change of the objective if `node` moved to `cluster`.
@@ -219,7 +214,7 @@ impl<'g> Partition<'g> {
             return 0.0;
         }
         let (link_from, link_to) = self.links(node, cluster);
-        self.joining(node, cluster, link_to) - self.staying(node, from, link_from)
+        self.gain_by_links(node, (from, cluster), (link_from, link_to))
     }
 
     /// The weight between a node and its own cluster, and another.
@@ -241,74 +236,53 @@ impl<'g> Partition<'g> {
     /// lowest number. A node alone in its cluster stays, so that no cluster becomes empty, and so does one
     /// whose leaving would break the [floor](Self::with_floor).
     ///
-    /// All clusters are considered, but looked at only where they can win. For a node of degree `d` and
-    /// self-loop `s`, a cluster it has no edge to scores
-    /// `(A_c + s) / (D_c + d) - A_c / D_c = (s / d - A_c / D_c) d / (D_c + d)`. Without self-loop that is at most
-    /// 0 (in floating point too: division is monotone); with one it is at most the same expression for the
-    /// lowest density and the lowest volume of all clusters. None of them beats staying when staying scores
-    /// at least that, nor a neighbouring cluster that scores more.
+    /// All clusters are considered, but looked at only where they can win. Most nodes stay, and of most of these the
+    /// weight to their own cluster is all that need be known: joining another one cannot score more than if all the rest
+    /// went to the smallest and least dense cluster ([`Objective::max_joining`]).
     ///
     /// # Panics
     /// When `links` was made for fewer clusters.
     pub fn best_move(&self, node: NodeId, links: &mut Links) -> Option<Move> {
-        if !self.may_leave(node) || self.is_bound(node) {
+        if !self.may_leave(node) || self.is_surely_best_where_it_is(node) {
             return None;
         }
-        let from = self.labels.of(node);
+        let (from, sums) = (self.labels.of(node), self.node(node));
         let link_from = links.inside(self.graph, &self.labels, node);
         let stay = self.staying(node, from, link_from);
-        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
         // Sums of millions of weights are not exact.
-        let outside = degree - own - link_from + 1e-9 * degree;
-        if stay >= self.most_joining(node, outside) {
+        let outside = sums.volume - sums.association - link_from + 1e-9 * sums.volume;
+        if stay >= self.table.max_joining(&sums, outside) {
             return None;
         }
         let largest = links.sum_outside(self.graph, &self.labels, node);
-        if stay >= self.most_joining(node, largest) {
+        if stay >= self.table.max_joining(&sums, largest) {
             return None;
         }
-        let mut best = (stay, from);
-        // A score of 0 or less, where staying has more.
-        let is_hopeless = |cluster: ClusterId, link: f64| {
-            stay >= ROUNDING && 2.0 * link + own <= degree * self.clusters[cluster as usize].density
-        };
-        for &cluster in links.adjacent() {
-            let link = links.weights[cluster as usize];
-            if !is_hopeless(cluster, link) {
-                self.consider(node, cluster, link, &mut best);
-            }
-        }
-        let unlinked = self.most_unlinked(node);
-        let adjacent_decide = if best.1 == from { best.0 >= unlinked } else { best.0 > unlinked };
-        if !adjacent_decide {
-            for cluster in (0..self.n_clusters() as ClusterId).filter(|&cluster| cluster != from) {
-                self.consider(node, cluster, links.weights[cluster as usize], &mut best);
-            }
-        }
-        let (score, to) = best;
+        let (to, score) = self.table.best_target_above(stay, &sums, from, links);
         let link_to = links.weights[to as usize];
         (to != from).then_some(Move { node, from, to, gain: score - stay, link_from, link_to })
     }
 
-    /// Whether the bonds of a node tell that no move gains anything; otherwise, its neighbours have to be met.
+    /// Whether the weights between a node and all clusters tell that no move gains anything; otherwise its neighbours
+    /// have to be visited.
     ///
     /// The score of staying grows with the weight to the node's own cluster, and that of another with the weight to it,
     /// in floating point too: every operation in them is monotone. So a node stays that would do so with the least its
-    /// bond to its own cluster can be, and the most all others can be.
+    /// weight to its own cluster can be, and the most all others can be.
     #[inline]
-    fn is_bound(&self, node: NodeId) -> bool {
-        let Some(bonds) = &self.bonds else { return false };
-        let from = self.labels.of(node);
-        if self.is_nearly_all(node, from) {
+    fn is_surely_best_where_it_is(&self, node: NodeId) -> bool {
+        let Some(weights) = &self.node_cluster_weights else { return false };
+        let (from, sums) = (self.labels.of(node), self.node(node));
+        if self.table.is_nearly_all(&sums, from) {
             return false;
         }
-        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
-        let (links, rounded) = bonds.of_node(node, degree);
-        let stay = self.staying(node, from, links[from as usize] - rounded);
-        links.iter().zip(&self.clusters).zip(0..).all(|((&link, of), cluster)| {
+        let (links, rounded) = weights.of_node(node, sums.volume);
+        let stay = self.table.staying(&sums, from, links[from as usize] - rounded);
+        links.iter().zip(0..).all(|(&link, cluster)| {
             let link = link + rounded;
-            let is_hopeless = stay >= ROUNDING && 2.0 * link + own <= degree * of.density;
-            is_hopeless || cluster == from || self.joining(node, cluster, link) <= stay
+            self.table.is_hopeless(stay, &sums, cluster, link)
+                || cluster == from
+                || self.table.joining(&sums, cluster, link) <= stay
         })
     }
 
@@ -317,12 +291,12 @@ impl<'g> Partition<'g> {
         if !self.may_leave(node) {
             return None;
         }
-        let from = self.labels.of(node);
+        let (from, sums) = (self.labels.of(node), self.node(node));
         let link_from = links.inside(self.graph, &self.labels, node);
         links.sum_outside(self.graph, &self.labels, node);
         let mut best = (f64::NEG_INFINITY, from);
         for &cluster in links.adjacent() {
-            self.consider(node, cluster, links.weights[cluster as usize], &mut best);
+            self.table.consider(&sums, from, cluster, links.weights[cluster as usize], &mut best);
         }
         let (score, to) = best;
         let gain = score - self.staying(node, from, link_from);
@@ -333,38 +307,7 @@ impl<'g> Partition<'g> {
     /// Whether the cluster of `node` can do without it.
     #[inline]
     fn may_leave(&self, node: NodeId) -> bool {
-        let (from, degree) = (&self.clusters[self.labels.of(node) as usize], self.graph.degree(node));
-        from.size > 1 && degree > 0.0 && (self.floor == 0.0 || from.volume - degree >= self.floor)
-    }
-
-    /// Keeps the better of a cluster and the best so far: the lower number among equals, the node's own before all.
-    #[inline]
-    fn consider(&self, node: NodeId, cluster: ClusterId, link: f64, best: &mut (f64, ClusterId)) {
-        let score = self.joining(node, cluster, link);
-        let is_own = best.1 == self.labels.of(node);
-        if score > best.0 || (score == best.0 && !is_own && cluster < best.1) {
-            *best = (score, cluster);
-        }
-    }
-
-    /// No other cluster scores more than this for a node with at most the weight `link` to any: it would do so with all of
-    /// that, if it were the least dense and the smallest.
-    #[inline]
-    fn most_joining(&self, node: NodeId, link: f64) -> f64 {
-        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
-        let excess = 2.0 * link + own - degree * self.lowest_density;
-        excess.max(0.0) / (self.lowest_volume + degree) + ROUNDING
-    }
-
-    /// A cluster without a link to the node scores no more than this.
-    #[inline]
-    fn most_unlinked(&self, node: NodeId) -> f64 {
-        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
-        if own == 0.0 {
-            return 0.0;
-        }
-        let excess = (own / degree - self.lowest_density).max(0.0);
-        excess * (degree / (self.lowest_volume + degree)) + ROUNDING
+        self.table.may_leave(&self.node(node), self.labels.of(node))
     }
 
     /// The move of `node` to `cluster`, whatever it gains; `None` when the node is isolated, alone in its
@@ -375,16 +318,22 @@ impl<'g> Partition<'g> {
             return None;
         }
         let (link_from, link_to) = self.links(node, cluster);
-        let gain = self.joining(node, cluster, link_to) - self.staying(node, from, link_from);
+        let gain = self.gain_by_links(node, (from, cluster), (link_from, link_to));
         Some(Move { node, from, to: cluster, gain, link_from, link_to })
     }
 
     /// A move as it is now, made earlier, whose node and neighbours have not moved since; `None` when it is no longer
     /// allowed.
     pub(crate) fn renewed(&self, step: Move) -> Option<Move> {
-        let stay = || self.staying(step.node, step.from, step.link_from);
+        let (clusters, links) = ((step.from, step.to), (step.link_from, step.link_to));
         self.may_leave(step.node)
-            .then(|| Move { gain: self.joining(step.node, step.to, step.link_to) - stay(), ..step })
+            .then(|| Move { gain: self.gain_by_links(step.node, clusters, links), ..step })
+    }
+
+    /// The change of the objective when a node leaves one cluster for another, by its weights to both.
+    #[inline]
+    fn gain_by_links(&self, node: NodeId, (from, to): (ClusterId, ClusterId), links: (f64, f64)) -> f64 {
+        self.table.joining(&self.node(node), to, links.1) - self.staying(node, from, links.0)
     }
 
     /// Takes a move back that was the last to be applied, or whose successors have been taken back.
@@ -401,45 +350,22 @@ impl<'g> Partition<'g> {
     /// When the node is not where the move takes it from: the move was made for another state.
     pub fn apply(&mut self, Move { node, from, to, link_from, link_to, .. }: Move) {
         assert_eq!(self.labels.of(node), from, "the move was made for another state of the partition");
-        let (degree, own) = (self.graph.degree(node), self.graph.self_loop(node));
-        let source = &mut self.clusters[from as usize];
-        source.set(source.association - (2.0 * link_from + own), source.volume - degree);
-        source.size -= 1;
-        let has_lost_digits = source.volume < LOST_DIGITS * source.peak;
-        let target = &mut self.clusters[to as usize];
-        target.set(target.association + (2.0 * link_to + own), target.volume + degree);
-        target.size += 1;
+        let has_digits = self.table.apply(&self.node(node), (from, to), (link_from, link_to));
         self.labels.set(node, to);
-        if let Some(bonds) = &mut self.bonds {
-            bonds.follow(node, (from, to), self.graph, self.labels.all());
+        if let Some(weights) = &mut self.node_cluster_weights {
+            weights.follow(node, (from, to), self.graph, self.labels.all());
         }
-        if has_lost_digits {
+        if !has_digits {
             self.refresh();
-        } else if self.n_until_lowest == 0 {
-            self.find_lowest();
-        } else {
-            self.n_until_lowest -= 1;
-            for cluster in [from, to] {
-                let Cluster { density, volume, .. } = self.clusters[cluster as usize];
-                self.lowest_density = self.lowest_density.min(density);
-                self.lowest_volume = self.lowest_volume.min(volume);
-            }
         }
     }
 
-    fn find_lowest(&mut self) {
-        let lowest = |of: fn(&Cluster) -> f64| self.clusters.iter().map(of).fold(f64::INFINITY, f64::min);
-        (self.lowest_density, self.lowest_volume) =
-            (lowest(|cluster| cluster.density), lowest(|cluster| cluster.volume));
-        self.n_until_lowest = self.n_clusters();
-    }
-
-    /// Recomputes associations and volumes from the graph, so that rounding does not build up. Tells how much
-    /// the density of a cluster changed by that, at most.
+    /// Recomputes all sums from the graph, so that rounding does not build up. Tells how much the value of a cluster
+    /// changed by that, at most.
     pub fn refresh(&mut self) -> f64 {
         let n_nodes = self.graph.n_nodes();
         // So many that the sums of all pieces take less than the labels do.
-        let n_per_piece = NODES_PER_SUM.max(8 * self.n_clusters());
+        let n_per_piece = self.limits.nodes_per_sum.max(8 * self.n_clusters());
         let sums = if n_nodes <= n_per_piece {
             self.sums(0..n_nodes)
         } else {
@@ -449,19 +375,16 @@ impl<'g> Partition<'g> {
             let mut all = vec![ClusterSums::default(); self.n_clusters()];
             for piece in &pieces {
                 for (sums, more) in all.iter_mut().zip(piece) {
-                    sums.association.add(more.association.total());
-                    sums.volume.add(more.volume.total());
+                    sums.add_all(more);
                 }
             }
             all
         };
         let mut largest_change: f64 = 0.0;
-        for (cluster, sums) in self.clusters.iter_mut().zip(sums) {
-            let before = cluster.density;
-            cluster.set_afresh(sums.association.total(), sums.volume.total());
-            largest_change = largest_change.max((cluster.density - before).abs());
+        for (cluster, sums) in (0..).zip(sums) {
+            largest_change = largest_change.max(self.table.set_afresh(cluster, sums.total()));
         }
-        self.find_lowest();
+        self.table.find_lowest();
         largest_change
     }
 
@@ -472,8 +395,7 @@ impl<'g> Partition<'g> {
         for node in nodes.start as NodeId..nodes.end as NodeId {
             let label = self.labels.of(node);
             let inside = self.graph.self_loop(node) + links.inside(self.graph, &self.labels, node);
-            sums[label as usize].association.add(inside);
-            sums[label as usize].volume.add(self.graph.degree(node));
+            sums[label as usize].add(inside, &self.node(node));
         }
         sums
     }
@@ -485,7 +407,7 @@ impl<'g> Partition<'g> {
         for &node in nodes {
             self.labels.set(node, labels[node as usize]);
         }
-        self.bonds = None;
+        self.node_cluster_weights = None;
         for &node in nodes {
             let label = self.labels.of(node);
             let mut inside = self.graph.self_loop(node);
@@ -495,43 +417,34 @@ impl<'g> Partition<'g> {
                     inside += weight;
                 }
             });
-            let degree = self.graph.degree(node);
-            let (sums, size) = sums[label as usize].get_or_insert_default();
-            sums.association.add(inside);
-            sums.volume.add(degree);
-            *size += usize::from(degree > 0.0);
+            let of_node = self.node(node);
+            let (sums, n_nodes) = sums[label as usize].get_or_insert_default();
+            sums.add(inside, &of_node);
+            *n_nodes += usize::from(of_node.volume > 0.0);
         }
-        for (cluster, sums) in self.clusters.iter_mut().zip(sums) {
-            if let Some((sums, size)) = sums {
-                cluster.set_afresh(sums.association.total(), sums.volume.total());
-                cluster.size = size;
+        for (cluster, sums) in (0..).zip(sums) {
+            if let Some((sums, n_nodes)) = sums {
+                self.table.set_afresh(cluster, sums.total());
+                self.table.set_n_nodes(cluster, n_nodes);
             }
         }
-        self.find_lowest();
+        self.table.find_lowest();
     }
 
-    /// `L(k)` of the paper for the node's own cluster (eq. FCD-c1-final), self-loops included.
+    /// What the node's own cluster would lose without it, `link` being its weight to the rest.
     #[inline]
     fn staying(&self, node: NodeId, cluster: ClusterId, link: f64) -> f64 {
-        let of = &self.clusters[cluster as usize];
-        if self.is_nearly_all(node, cluster) {
-            return of.density - self.density_without(node, cluster);
+        let sums = self.node(node);
+        if self.table.is_nearly_all(&sums, cluster) {
+            return self.table[cluster].value - self.value_without(node, cluster);
         }
-        let without = of.association - (2.0 * link + self.graph.self_loop(node));
-        of.density - density(without, of.volume - self.graph.degree(node))
+        self.table.staying(&sums, cluster, link)
     }
 
-    /// Whether hardly anything is left of a cluster without a node in it.
-    #[inline]
-    fn is_nearly_all(&self, node: NodeId, cluster: ClusterId) -> bool {
-        let volume = self.clusters[cluster as usize].volume;
-        volume - self.graph.degree(node) < LOST_DIGITS * volume
-    }
-
-    /// Density of a cluster without a node that is nearly all of it, where subtracting would leave no digits.
+    /// Value of a cluster without a node that is nearly all of it, where subtracting would leave no digits.
     #[cold]
-    fn density_without(&self, node: NodeId, cluster: ClusterId) -> f64 {
-        let (mut association, mut volume) = (Sum::default(), Sum::default());
+    fn value_without(&self, node: NodeId, cluster: ClusterId) -> f64 {
+        let mut sums = ClusterSums::default();
         for other in (0..self.graph.n_nodes() as NodeId).filter(|&other| other != node) {
             if self.labels.of(other) != cluster {
                 continue;
@@ -542,29 +455,38 @@ impl<'g> Partition<'g> {
                     inside += weight;
                 }
             });
-            association.add(inside);
-            volume.add(self.graph.degree(other));
+            sums.add(inside, &self.node(other));
         }
-        density(association.total(), volume.total())
-    }
-
-    /// `L(k)` of the paper for any other cluster (eq. FCD-c2-final), self-loops included.
-    #[inline]
-    fn joining(&self, node: NodeId, cluster: ClusterId, link: f64) -> f64 {
-        let of = &self.clusters[cluster as usize];
-        let with = of.association + (2.0 * link + self.graph.self_loop(node));
-        density(with, of.volume + self.graph.degree(node)) - of.density
+        self.table.objective_type().value(&sums.total())
     }
 }
 
-/// Nodes whose sums are made by one thread at a time.
-const NODES_PER_SUM: usize = 1 << 17;
-
-/// Association and volume of a cluster, as they are added up.
+/// The sums of a cluster, as they are added up.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClusterSums {
     association: Sum,
     volume: Sum,
+    size: f64,
+}
+
+impl ClusterSums {
+    /// Adds a node, whose weight to its cluster is `inside`, its self-loop included.
+    #[inline]
+    fn add(&mut self, inside: f64, node: &Sums) {
+        self.association.add(inside);
+        self.volume.add(node.volume);
+        self.size += node.size;
+    }
+
+    fn add_all(&mut self, others: &Self) {
+        self.association.add(others.association.total());
+        self.volume.add(others.volume.total());
+        self.size += others.size;
+    }
+
+    fn total(&self) -> Sums {
+        Sums { association: self.association.total(), volume: self.volume.total(), size: self.size }
+    }
 }
 
 /// A node that may move, by what that gains, the lowest first among equals.

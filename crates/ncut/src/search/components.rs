@@ -4,32 +4,35 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::iter::successors;
 
-use crate::graph::Graph;
+use crate::graph::{Graph, NodeId};
 use crate::hierarchy::Groups;
+use crate::objective::Objective;
 use crate::partition::ClusterId;
 
-/// The components of a graph and their volumes.
+use super::task::Task;
+
+/// The components of a graph and their masses.
 pub(super) struct Pieces {
     of_node: Vec<u32>,
-    volumes: Vec<f64>,
+    masses: Vec<f64>,
 }
 
 impl Pieces {
-    pub(super) fn new(graph: &Graph<'_>) -> Self {
+    pub(super) fn new<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>) -> Self {
         let components = graph.components();
         let of_node = components.of_node;
-        let mut volumes = vec![0.0; components.sizes.len()];
-        for (&piece, &degree) in of_node.iter().zip(graph.degrees()) {
-            volumes[piece as usize] += degree;
+        let mut masses = vec![0.0; components.sizes.len()];
+        for (node, &piece) in of_node.iter().enumerate() {
+            masses[piece as usize] += task.mass(graph, node as NodeId);
         }
-        Self { of_node, volumes }
+        Self { of_node, masses }
     }
 
     pub(super) fn count(&self) -> usize {
-        self.volumes.len()
+        self.masses.len()
     }
 
-    /// Whole components, grouped into clusters of about the same volume: nothing is cut, so that nothing is better.
+    /// Whole components, grouped into clusters of about the same mass: nothing is cut, so that nothing is better.
     /// `None` when there are too few, or a cluster would be below the floor.
     pub(super) fn grouped(&self, n_clusters: usize, floor: f64) -> Option<Vec<ClusterId>> {
         let everything: Vec<u32> = (0..self.count() as u32).collect();
@@ -40,25 +43,25 @@ impl Pieces {
     /// Groups of nodes in which components below the floor are bundled, into as many bundles at or above it as they
     /// make, every other node being by itself. `None` when there are no such components.
     pub(super) fn bundled(&self, n_clusters: usize, floor: f64) -> Option<Groups> {
-        let crumbs: Vec<u32> =
-            (0..self.count() as u32).filter(|&piece| self.volumes[piece as usize] < floor).collect();
-        if crumbs.len() < 2 {
+        let small: Vec<u32> =
+            (0..self.count() as u32).filter(|&piece| self.masses[piece as usize] < floor).collect();
+        if small.len() < 2 {
             return None;
         }
-        let total: f64 = crumbs.iter().map(|&piece| self.volumes[piece as usize]).sum();
+        let total: f64 = small.iter().map(|&piece| self.masses[piece as usize]).sum();
         let most = ((total / floor) as usize).min(n_clusters);
         let fewer = |&n_bins: &usize| (n_bins > 1).then(|| n_bins - n_bins.div_ceil(16));
-        let bins = successors(Some(most), fewer).find_map(|n_bins| self.packed(&crumbs, n_bins, floor));
+        let bins = successors(Some(most), fewer).find_map(|n_bins| self.packed(&small, n_bins, floor));
         let bins = bins.unwrap_or_else(|| {
             let mut bins = vec![NO_BIN; self.count()];
-            for &piece in &crumbs {
+            for &piece in &small {
                 bins[piece as usize] = 0;
             }
             bins
         });
         // The first node of a bundle stands for it.
         let n_nodes = self.of_node.len();
-        let mut first = vec![None; crumbs.len()];
+        let mut first = vec![None; small.len()];
         let representative = (0..n_nodes).map(|node| {
             let bin = bins[self.of_node[node] as usize];
             if bin == NO_BIN { node as u32 } else { *first[bin as usize].get_or_insert(node as u32) }
@@ -71,18 +74,18 @@ impl Pieces {
         if n_bins == 0 || pieces.len() < n_bins {
             return None;
         }
-        let volume = |piece: u32| self.volumes[piece as usize];
-        let mut by_volume = pieces.to_vec();
-        by_volume.sort_by(|&a, &b| volume(b).total_cmp(&volume(a)).then(a.cmp(&b)));
+        let mass = |piece: u32| self.masses[piece as usize];
+        let mut by_mass = pieces.to_vec();
+        by_mass.sort_by(|&a, &b| mass(b).total_cmp(&mass(a)).then(a.cmp(&b)));
         let mut bins = vec![NO_BIN; self.count()];
         let mut fill = vec![0.0f64; n_bins];
-        // Volumes are not negative: their bits are in the order of their values.
+        // Masses are not negative: their bits are in the order of their values.
         let mut least_full: BinaryHeap<Reverse<(u64, u32)>> =
             (0..n_bins as u32).map(|bin| Reverse((0, bin))).collect();
-        for piece in by_volume {
+        for piece in by_mass {
             let Reverse((_, bin)) = least_full.pop()?;
             bins[piece as usize] = bin;
-            fill[bin as usize] += volume(piece);
+            fill[bin as usize] += mass(piece);
             least_full.push(Reverse((fill[bin as usize].to_bits(), bin)));
         }
         fill.iter().all(|&fill| fill >= floor).then_some(bins)

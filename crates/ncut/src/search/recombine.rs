@@ -2,110 +2,109 @@
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use crate::error::Result;
+use crate::error::{Result, or_stopped};
 use crate::graph::Graph;
 use crate::hierarchy::Merging;
+use crate::objective::Objective;
 use crate::partition::ClusterId;
 use crate::progress::{Progress, Stage};
 use crate::random::Random;
 
-use super::complete::complete;
-use super::is_large;
-use super::multilevel::{Coarsening, Level, multilevel, uncoarsen};
+use super::coarsen::Level;
+use super::multilevel::{Pass, multilevel, refined};
+use super::plan::Span;
+use super::solution::Solution;
+use super::split::split_until_enough;
 use super::split_merge::split_merge;
-use super::task::{Solution, Task};
+use super::task::{Tally, Task};
 
 /// Solutions that are kept.
 const POPULATION: usize = 16;
+/// Solutions whose objectives differ by less than this, in units of the objective, are the same.
+const SAME: f64 = 1e-10;
+/// A better solution gains at least this, in units of the objective.
+const MIN_GAIN: f64 = 1e-9;
 /// Solutions made at a time. Not the number of threads: the result must not depend on it.
 const BATCH: usize = 4;
 /// Noise of the weights for new solutions, and for passes over solutions there are.
 const FRESH_NOISE: f64 = 0.2;
 const CYCLE_NOISE: f64 = 0.4;
-/// Batches without a better solution after which an era ends.
+/// Batches without a better solution after which a population ends.
 const PATIENCE: usize = 30;
 /// Rounds of split-merge for a new solution.
 const SPLIT_ROUNDS: usize = 2;
 
-/// How long it may take.
-#[derive(Clone, Copy)]
-pub(super) struct Span {
-    /// Times that a population lives until it has nothing better to give; the next then starts from nothing, or from
-    /// the best of all before.
-    pub(super) eras: usize,
-    /// Batches in an era at most.
-    pub(super) batches: usize,
-}
-
 /// Improves on `start`, the last of which is the best so far, until the observer says stop or the span is over.
-pub(super) fn evolve(
+pub(super) fn evolve<O: Objective>(
     graph: &Graph<'_>,
     start: Vec<Solution>,
     span: Span,
-    task: &Task<'_>,
+    task: &Task<'_, O>,
     seed: u64,
 ) -> Result<Solution> {
+    let same = SAME * task.objective.unit();
     let mut random = Random::new(seed ^ 0x6e63_7574);
     let mut population = Vec::new();
     for solution in start.into_iter().rev() {
-        insert(&mut population, solution);
+        insert(&mut population, solution, same);
     }
-    let mut elders: Vec<Solution> = vec![population[0].clone()];
-    for era in 0..span.eras {
-        population = match era {
+    // The best of every population so far.
+    let mut archive: Vec<Solution> = vec![population[0].clone()];
+    for restart in 0..span.restarts {
+        population = match restart {
             0 => population,
-            _ if era.is_multiple_of(3) => elders.clone(),
+            _ if restart.is_multiple_of(3) => archive.clone(),
             _ => Vec::new(),
         };
-        live(graph, &mut population, &elders[0], span.batches, &mut random, task)?;
+        live(graph, &mut population, &archive[0], span.batches, &mut random, task)?;
         for solution in population.drain(..).take(1) {
-            insert(&mut elders, solution);
+            insert(&mut archive, solution, same);
         }
         if task.is_stopped() {
             break;
         }
     }
-    Ok(elders.swap_remove(0))
+    Ok(archive.swap_remove(0))
 }
 
-/// One era: batch after batch, until nothing better has come for a while.
-fn live(
+/// The life of a population: batch after batch, until nothing better has come for a while.
+fn live<O: Objective>(
     graph: &Graph<'_>,
     population: &mut Vec<Solution>,
     best_before: &Solution,
-    most_batches: usize,
+    max_batches: usize,
     random: &mut Random,
-    task: &Task<'_>,
+    task: &Task<'_, O>,
 ) -> Result<()> {
+    let (same, min_gain) = (SAME * task.objective.unit(), MIN_GAIN * task.objective.unit());
     let mut progress = Progress::new(Stage::Search, 0);
     let mut idle = 0;
-    for batch in 0..most_batches {
+    for batch in 0..max_batches {
         let best =
             population.first().filter(|first| first.is_better_than(best_before)).unwrap_or(best_before);
         progress.objective = Some(best.objective);
         progress.done = batch as u64;
-        progress.sweeps = task.tally.sweeps();
-        progress.moves = task.tally.moves();
-        if idle >= PATIENCE || task.watch.report(&progress).is_break() {
+        progress.sweeps = task.tally.map_or(0, Tally::sweeps);
+        progress.moves = task.tally.map_or(0, Tally::moves);
+        if idle >= PATIENCE || task.clock.report(&progress).is_err() {
             break;
         }
-        let plans: Vec<Plan> = (0..BATCH).map(|_| Plan::draw(population, random)).collect();
-        let carried_out = |plan: &Plan| plan.carry_out(graph, population, task);
-        let children: Vec<Solution> = match is_large(graph) {
-            true => plans.iter().map(carried_out).collect::<Result<_>>()?,
-            false => plans.par_iter().with_max_len(1).map(carried_out).collect::<Result<_>>()?,
+        let recipes: Vec<Recipe> = (0..BATCH).map(|_| Recipe::draw(population, random)).collect();
+        let make = |recipe: &Recipe| recipe.make(graph, population, task);
+        let children: Vec<Solution> = match task.plan.is_large {
+            true => recipes.iter().map(make).collect::<Result<_>>()?,
+            false => recipes.par_iter().with_max_len(1).map(make).collect::<Result<_>>()?,
         };
         let before = population.first().cloned();
         for child in children {
-            insert(population, child);
+            insert(population, child, same);
         }
         let gained = before.is_none_or(|before| {
             let first = &population[0];
-            first.objective > before.objective + 1e-9 || first.is_feasible() != before.is_feasible()
+            first.objective > before.objective + min_gain || first.is_feasible() != before.is_feasible()
         });
         idle = if gained { 0 } else { idle + 1 };
     }
@@ -113,7 +112,7 @@ fn live(
 }
 
 /// How a new solution is to be made.
-enum Plan {
+enum Recipe {
     /// From nothing, with noise.
     Fresh { seed: u64 },
     /// From two of the population, by their numbers; the first is the better.
@@ -122,7 +121,7 @@ enum Plan {
     Cycle { parent: usize, seed: u64 },
 }
 
-impl Plan {
+impl Recipe {
     fn draw(population: &[Solution], random: &mut Random) -> Self {
         let n = population.len() as u32;
         let seed = random.next();
@@ -139,20 +138,26 @@ impl Plan {
         }
     }
 
-    fn carry_out(&self, graph: &Graph<'_>, population: &[Solution], task: &Task<'_>) -> Result<Solution> {
+    fn make<O: Objective>(
+        &self,
+        graph: &Graph<'_>,
+        population: &[Solution],
+        task: &Task<'_, O>,
+    ) -> Result<Solution> {
+        let split_rounds = task.plan.coarse_split_rounds;
+        let cycle = |labels: &[ClusterId], seed: u64| {
+            let pass = Pass { within: Some(labels), noise: CYCLE_NOISE, seed, split_rounds };
+            multilevel(graph, task, &pass)
+        };
         let (found, seed) = match *self {
             Self::Fresh { seed } => {
-                let how = Coarsening { within: None, noise: FRESH_NOISE, seed };
-                (multilevel(graph, task, &how)?, seed)
+                let pass = Pass { within: None, noise: FRESH_NOISE, seed, split_rounds };
+                (multilevel(graph, task, &pass)?, seed)
             }
-            Self::Cycle { parent, seed } => {
-                let how = Coarsening { within: Some(&population[parent].labels), noise: CYCLE_NOISE, seed };
-                (multilevel(graph, task, &how)?, seed)
-            }
+            Self::Cycle { parent, seed } => (cycle(&population[parent].labels, seed)?, seed),
             Self::Cross { first, second, seed } => {
                 let child = cross(graph, &population[first], &population[second], task, seed)?;
-                let how = Coarsening { within: Some(&child.labels), noise: CYCLE_NOISE, seed };
-                (multilevel(graph, task, &how)?, seed)
+                (cycle(&child.labels, seed)?, seed)
             }
         };
         split_merge(graph, found, SPLIT_ROUNDS, task, seed)
@@ -160,8 +165,8 @@ impl Plan {
 }
 
 /// Puts a child in its place, unless the population has it already or is better throughout.
-fn insert(population: &mut Vec<Solution>, child: Solution) {
-    let is_known = |other: &Solution| (other.objective - child.objective).abs() < 1e-10;
+fn insert(population: &mut Vec<Solution>, child: Solution, same: f64) {
+    let is_known = |other: &Solution| (other.objective - child.objective).abs() < same;
     if population.iter().any(is_known) {
         return;
     }
@@ -176,34 +181,33 @@ fn rank(a: &Solution, b: &Solution) -> Ordering {
 
 /// Contracts what two solutions agree on, merges that greedily, and refines; or starts from the better of the
 /// two there, whichever ends higher.
-fn cross(
+fn cross<O: Objective>(
     graph: &Graph<'_>,
     first: &Solution,
     second: &Solution,
-    task: &Task<'_>,
+    task: &Task<'_, O>,
     seed: u64,
 ) -> Result<Solution> {
     let (group_of, n_groups) = overlay(&first.labels, &second.labels, task.n_clusters);
     if n_groups <= task.n_clusters {
         return Ok(first.clone());
     }
-    let small = graph.contract(&group_of, n_groups)?;
+    let Ok(small) = or_stopped(graph.contract_observed(&group_of, n_groups, task.clock))? else {
+        return Ok(first.clone());
+    };
     let merging =
-        Merging { floor: task.floor, noise: FRESH_NOISE, seed, ..Merging::down_to(task.n_clusters) };
+        Merging { floor: task.floor, noise: FRESH_NOISE, seed, ..task.merging_down_to(task.n_clusters) };
     let mut inherited = vec![0; n_groups];
     for (&group, &label) in group_of.iter().zip(&first.labels) {
         inherited[group as usize] = label;
     }
-    let mut levels = [Level::new(small, group_of)];
-    let small = levels[0].graph().expect("it was just made");
-    let merged = match merging.finish(small, task.watch)? {
-        ControlFlow::Continue(groups) => {
-            let labels = complete(small, groups.of_node, groups.count, task);
-            Some(uncoarsen(graph, &mut levels, labels?, task.n_clusters, task, seed)?)
-        }
-        ControlFlow::Break(()) => None,
+    let merged = match or_stopped(merging.merge_all(&small, task.clock))? {
+        Ok(groups) => Some(split_until_enough(&small, groups.of_node, groups.count, task)?),
+        Err(_) => None,
     };
-    let kept = uncoarsen(graph, &mut levels, inherited, task.n_clusters, task, seed)?;
+    let mut levels = [Level::new(small, group_of)];
+    let merged = merged.map(|labels| refined(graph, &mut levels, labels, task, seed)).transpose()?;
+    let kept = refined(graph, &mut levels, inherited, task, seed)?;
     Ok(match merged {
         Some(merged) if merged.is_better_than(&kept) => merged,
         _ => kept,

@@ -8,18 +8,22 @@ use std::collections::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::descent::Proof;
-use crate::error::Result;
+use crate::error::{Result, or_stopped};
 use crate::graph::{Graph, NodeId, Parts};
-use crate::partition::{ClusterId, Partition, density};
+use crate::objective::Objective;
+use crate::partition::ClusterId;
 use crate::random::mixed;
 
-use super::complete::Split;
-use super::task::{Solution, Task};
+use super::solution::Solution;
+use super::split::Split;
+use super::task::Task;
 
 /// Splits tried one by one, when no pair of a split and a merge gains by itself.
-const MOST_TRIALS: usize = 4;
-/// A pair that loses more than this is not tried.
-const WORST_LOSS: f64 = 0.02;
+const MAX_TRIALS: usize = 4;
+/// A pair that loses more than this, in units of the objective, is not tried.
+const MAX_LOSS: f64 = 0.02;
+/// Rounds that gain less than this, in units of the objective, are the last.
+const MIN_GAIN: f64 = 1e-9;
 
 /// Splits of clusters, by what is in the cluster.
 #[derive(Default)]
@@ -29,25 +33,30 @@ struct SplitCache {
     tried: HashSet<u64>,
 }
 
-/// Rounds of splits and merges, as long as they gain, `most_rounds` at most. Never worse than the start.
-pub(super) fn split_merge(
+/// Rounds of splits and merges, as long as they gain, `max_rounds` at most. Never worse than the start.
+pub(super) fn split_merge<O: Objective>(
     graph: &Graph<'_>,
     start: Solution,
-    most_rounds: usize,
-    task: &Task<'_>,
+    max_rounds: usize,
+    task: &Task<'_, O>,
     seed: u64,
 ) -> Result<Solution> {
     let mut best = start;
-    if task.n_clusters < 2 || most_rounds == 0 {
+    if task.n_clusters < 2 || max_rounds == 0 {
         return Ok(best);
     }
     let mut cache = SplitCache::default();
     let mut was_improved = false;
-    for round in 0..most_rounds {
-        let Offers { splits, merges, contents, parts } = cache.offers(graph, &best.labels, task)?;
-        let partition = Partition::new(graph, best.labels.clone(), task.n_clusters)?.with_floor(task.floor);
+    for round in 0..max_rounds {
+        let Ok(offers) = or_stopped(cache.offers(graph, &best.labels, task))? else { return Ok(best) };
+        let Offers { splits, merges, contents, parts } = offers;
+        let partition = task.partition(graph, best.labels.clone())?;
         let mut trials = vec![gaining_together(&splits, &merges)];
-        trials.extend(best_alone(&splits, &merges).into_iter().map(|exchange| vec![exchange]));
+        trials.extend(
+            best_alone(&splits, &merges, MAX_LOSS * task.objective.unit())
+                .into_iter()
+                .map(|exchange| vec![exchange]),
+        );
         let mut improved = None;
         for trial in trials.into_iter().filter(|trial| !trial.is_empty()) {
             if task.is_stopped() {
@@ -67,7 +76,8 @@ pub(super) fn split_merge(
             }
         }
         let Some(found) = improved else { break };
-        let is_much = found.objective > best.objective + 1e-9 || found.is_feasible() != best.is_feasible();
+        let is_much = found.objective > best.objective + MIN_GAIN * task.objective.unit()
+            || found.is_feasible() != best.is_feasible();
         best = found;
         was_improved = true;
         if !is_much {
@@ -132,7 +142,7 @@ fn gaining_together<'s>(splits: &'s [(ClusterId, Split)], merges: &Merges) -> Ve
 }
 
 /// The exchanges that gain most, or lose little enough for a descent to make up for it.
-fn best_alone<'s>(splits: &'s [(ClusterId, Split)], merges: &Merges) -> Vec<Exchange<'s>> {
+fn best_alone<'s>(splits: &'s [(ClusterId, Split)], merges: &Merges, max_loss: f64) -> Vec<Exchange<'s>> {
     let exchange = |(cluster, split): &'s (ClusterId, Split)| {
         let apart = |&&(_, a, b): &&(f64, ClusterId, ClusterId)| a != *cluster && b != *cluster;
         let &(gain, a, b) = merges.sorted.iter().find(apart)?;
@@ -140,8 +150,8 @@ fn best_alone<'s>(splits: &'s [(ClusterId, Split)], merges: &Merges) -> Vec<Exch
     };
     let mut exchanges: Vec<Exchange<'s>> = splits.iter().filter_map(exchange).collect();
     exchanges.sort_by(|a, b| b.gain.total_cmp(&a.gain));
-    exchanges.truncate(MOST_TRIALS);
-    exchanges.retain(|exchange| exchange.gain > -WORST_LOSS);
+    exchanges.truncate(MAX_TRIALS);
+    exchanges.retain(|exchange| exchange.gain > -max_loss);
     exchanges
 }
 
@@ -163,11 +173,11 @@ fn exchanged(labels: &[ClusterId], exchanges: &[Exchange<'_>]) -> Vec<ClusterId>
 
 impl SplitCache {
     /// What could be done to the clusters of `labels`.
-    fn offers<'g>(
+    fn offers<'g, O: Objective>(
         &mut self,
         graph: &'g Graph<'g>,
         labels: &'g [ClusterId],
-        task: &Task<'_>,
+        task: &Task<'_, O>,
     ) -> Result<Offers<'g>> {
         let n_clusters = task.n_clusters;
         let mut contents = vec![0u64; n_clusters];
@@ -183,9 +193,8 @@ impl SplitCache {
             .with_max_len(1)
             .map(|&cluster| Ok((contents[cluster as usize], Split::find(&parts, cluster, task)?)))
             .collect::<Result<_>>()?;
-        if task.is_stopped() {
-            return Ok(Offers { splits: Vec::new(), merges: Merges { sorted: Vec::new() }, contents, parts });
-        }
+        // Splits that were not found for want of time are not known to be none.
+        task.clock.check()?;
         self.known.extend(found);
         let split = |cluster: ClusterId| {
             let split = self.known.get(&contents[cluster as usize])?.clone()?;
@@ -193,7 +202,7 @@ impl SplitCache {
         };
         let mut splits: Vec<(ClusterId, Split)> = (0..n_clusters as ClusterId).filter_map(split).collect();
         splits.sort_by(|a, b| b.1.gain.total_cmp(&a.1.gain).then(a.0.cmp(&b.0)));
-        let merges = Merges::new(&graph.contract(labels, n_clusters)?);
+        let merges = Merges::new(&graph.contract_observed(labels, n_clusters, task.clock)?, task.objective);
         Ok(Offers { splits, merges, contents, parts })
     }
 
@@ -211,12 +220,9 @@ struct Merges {
 }
 
 impl Merges {
-    fn new(quotient: &Graph<'_>) -> Self {
-        let gain = |a: ClusterId, b: ClusterId, weight: f64| {
-            let (own_a, own_b) = (quotient.self_loop(a), quotient.self_loop(b));
-            let (d, e) = (quotient.degree(a), quotient.degree(b));
-            density(own_a + own_b + 2.0 * weight, d + e) - density(own_a, d) - density(own_b, e)
-        };
+    fn new<O: Objective>(quotient: &Graph<'_>, objective: O) -> Self {
+        let sums = |cluster: ClusterId| quotient.node_sums::<O>(cluster);
+        let gain = |a: ClusterId, b: ClusterId, weight: f64| objective.merge_gain(&sums(a), &sums(b), weight);
         let mut sorted: Vec<_> = quotient
             .edges()
             .filter(|(a, b, _)| a != b)

@@ -1,44 +1,37 @@
-//! What is asked of every part of the search, and what each of them gives.
+//! What every phase of the search is given, and the refinement that all of them use.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::descent::{Descent, Proof, StoppingRule, chains, settle_all, settle_awake};
+use crate::descent::{Descent, Proof, StoppingRule, chains, settle_active, settle_all};
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
-use crate::hierarchy::Groups;
+use crate::hierarchy::{Groups, Merging};
+use crate::objective::Objective;
 use crate::partition::{ClusterId, Links, Partition};
-use crate::progress::{StopReason, Watch};
+use crate::progress::{Clock, StopReason};
 
-use super::Choice;
+use super::plan::Plan;
+use super::solution::Solution;
 
-/// Rounds of chains after a descent, at most.
-const MOST_CHAIN_ROUNDS: u64 = 3;
-/// A round of chains that gains less than this is the last.
-const LEAST_CHAIN_GAIN: f64 = 1e-9;
-/// Volumes this much below the floor, relatively, are rounding.
-const ROUNDING: f64 = 1e-9;
+/// Rounds of chains after a descent, at most. The second gains a tenth of the first on meshes, the third a hundredth.
+const MAX_CHAIN_ROUNDS: u64 = 3;
+/// A round of chains that gains less than this, in units of the objective, is the last.
+const MIN_CHAIN_GAIN: f64 = 1e-9;
 
 /// What is asked for.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'t> {
+pub(super) struct Task<'t, O> {
+    pub(super) objective: O,
     pub(super) n_clusters: usize,
-    /// Nodes of the whole graph.
-    pub(super) n_nodes: usize,
-    /// Whether memory is to be spared, at the cost of levels that only refine.
-    pub(super) is_large: bool,
-    /// Volume that no cluster may fall below.
+    /// Mass that no cluster may fall below.
     pub(super) floor: f64,
-    /// Groups that merging starts from, on a graph too large to be contracted beforehand.
+    /// Groups that coarsening starts from, on a graph too large to be contracted beforehand.
     pub(super) bundles: Option<&'t Groups>,
     pub(super) rule: StoppingRule,
-    /// Whether chains of moves follow a descent.
-    pub(super) chains: bool,
-    /// Whether labels propagate where merging in pairs starves.
-    pub(super) propagation: bool,
-    /// Rounds of split-merge on a coarse level, on the way up.
-    pub(super) coarse_split_rounds: usize,
-    pub(super) watch: &'t dyn Watch,
-    pub(super) tally: &'t Tally,
+    pub(super) plan: &'t Plan,
+    pub(super) clock: &'t Clock<'t>,
+    /// Where descents are counted; those on levels and parts of the graph are not.
+    pub(super) tally: Option<&'t Tally>,
 }
 
 /// What has been done so far on the whole graph, by all threads.
@@ -56,70 +49,57 @@ impl Tally {
     pub(super) fn moves(&self) -> u64 {
         self.moves.load(Ordering::Relaxed)
     }
-}
 
-/// A labelling and what it is worth.
-#[derive(Clone, Debug)]
-pub(super) struct Solution {
-    pub(super) labels: Vec<ClusterId>,
-    pub(super) objective: f64,
-    /// `sum_c A_c / V - (D_c / V)^2`, `V` being the volume of the graph.
-    pub(super) modularity: f64,
-    /// How far the smallest cluster's volume is below the floor.
-    shortfall: f64,
-    /// Why its last descent ended.
-    pub(super) stop_reason: StopReason,
-}
-
-impl Solution {
-    pub(super) fn new(partition: Partition<'_>, stop_reason: StopReason, task: &Task<'_>) -> Self {
-        let total = partition.graph().volume();
-        let (mut lowest, mut modularity) = (f64::INFINITY, 0.0);
-        for cluster in 0..partition.n_clusters() as ClusterId {
-            let (association, volume) = (partition.association(cluster), partition.volume(cluster));
-            lowest = volume.min(lowest);
-            modularity += association / total - (volume / total) * (volume / total);
-        }
-        let shortfall = (task.floor * (1.0 - ROUNDING) - lowest).max(0.0);
-        Self {
-            objective: partition.objective(),
-            labels: partition.into_labels(),
-            modularity,
-            shortfall,
-            stop_reason,
-        }
-    }
-
-    pub(super) fn is_feasible(&self) -> bool {
-        self.shortfall == 0.0
-    }
-
-    /// Nearer to the floor, or as near and higher in the objective.
-    pub(super) fn is_better_than(&self, other: &Self) -> bool {
-        self.shortfall < other.shortfall
-            || (self.shortfall == other.shortfall && self.objective > other.objective)
-    }
-
-    /// The one of the two that is preferred, this one among equals.
-    pub(super) fn or_preferred(self, other: Self, choice: Choice) -> Self {
-        if other.is_preferred_to(&self, choice) { other } else { self }
-    }
-
-    /// Nearer to the floor, or as near and what `choice` asks for.
-    pub(super) fn is_preferred_to(&self, other: &Self, choice: Choice) -> bool {
-        match choice {
-            Choice::Objective => self.is_better_than(other),
-            Choice::Modularity => {
-                self.shortfall < other.shortfall
-                    || (self.shortfall == other.shortfall && self.modularity > other.modularity)
-            }
-        }
+    pub(super) fn add(&self, descent: &Descent) {
+        self.sweeps.fetch_add(descent.sweeps, Ordering::Relaxed);
+        self.moves.fetch_add(descent.moves, Ordering::Relaxed);
     }
 }
 
-impl Task<'_> {
+impl<'t, O: Objective> Task<'t, O> {
+    /// The same task on a level or a part of the graph.
+    pub(super) fn uncounted(&self) -> Self {
+        Self { tally: None, ..*self }
+    }
+
     pub(super) fn is_stopped(&self) -> bool {
-        self.watch.is_stopped()
+        self.clock.is_stopped()
+    }
+
+    pub(super) fn mass(&self, graph: &Graph<'_>, node: NodeId) -> f64 {
+        self.objective.mass(&graph.node_sums::<O>(node))
+    }
+
+    /// The masses of all nodes.
+    pub(super) fn masses(&self, graph: &Graph<'_>) -> Vec<f64> {
+        (0..graph.n_nodes() as NodeId).map(|node| self.mass(graph, node)).collect()
+    }
+
+    /// The mass of the whole graph.
+    pub(super) fn total_mass(&self, graph: &Graph<'_>) -> f64 {
+        if !O::USES_SIZES {
+            return graph.volume();
+        }
+        (0..graph.n_nodes() as NodeId).map(|node| self.mass(graph, node)).sum()
+    }
+
+    /// Merging by the gain of the objective, without any constraint.
+    pub(super) fn merging_down_to(&self, target: usize) -> Merging<'t, O> {
+        Merging::down_to(target, self.objective, &self.plan.limits)
+    }
+
+    pub(super) fn partition<'g>(
+        &self,
+        graph: &'g Graph<'g>,
+        labels: Vec<ClusterId>,
+    ) -> Result<Partition<'g, O>> {
+        let (n_clusters, limits) = (self.n_clusters, &self.plan.limits);
+        let partition = Partition::for_objective(self.objective, graph, labels, n_clusters, limits)?;
+        Ok(partition.with_floor(self.floor))
+    }
+
+    pub(super) fn solution(&self, partition: Partition<'_, O>, stop_reason: StopReason) -> Solution {
+        Solution::new(partition, stop_reason, self.floor)
     }
 
     /// Improves labels by single moves, and by chains of them.
@@ -130,55 +110,53 @@ impl Task<'_> {
         proof: Proof,
         seed: u64,
     ) -> Result<Solution> {
-        let mut partition = Partition::new(graph, labels, self.n_clusters)?.with_floor(self.floor);
-        if self.is_stopped() {
-            return Ok(Solution::new(partition, StopReason::Cancelled, self));
+        let mut partition = self.partition(graph, labels)?;
+        if let Some(stopped) = self.clock.stopped() {
+            return Ok(self.solution(partition, stopped.0));
         }
         let mut links = Links::new(self.n_clusters);
-        let mut settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.watch);
-        self.count(graph, &settled);
-        if self.chains && self.rule.max_sweeps > 0 {
-            for round in 0..MOST_CHAIN_ROUNDS {
+        let mut settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.clock);
+        self.count(&settled);
+        if self.plan.chains && self.rule.max_sweeps > 0 {
+            for round in 0..MAX_CHAIN_ROUNDS {
                 let everyone = 0..graph.n_nodes() as NodeId;
                 let gained =
-                    chains(&mut partition, everyone, seed.wrapping_add(round), &mut links, self.watch);
-                if gained < LEAST_CHAIN_GAIN || self.is_stopped() {
+                    chains(&mut partition, everyone, seed.wrapping_add(round), &mut links, self.clock);
+                if gained < MIN_CHAIN_GAIN * self.objective.unit() || self.is_stopped() {
                     break;
                 }
-                settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.watch);
-                self.count(graph, &settled);
+                settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.clock);
+                self.count(&settled);
             }
         }
         partition.refresh();
-        Ok(Solution::new(partition, settled.stop_reason, self))
+        Ok(self.solution(partition, settled.stop_reason))
     }
 
     /// Gives all the nodes of some clusters other `labels`, and improves around them.
     pub(super) fn improve_around(
         &self,
-        mut partition: Partition<'_>,
+        mut partition: Partition<'_, O>,
         nodes: &[NodeId],
         labels: &[ClusterId],
         seed: u64,
     ) -> Solution {
-        let mut awake = vec![false; labels.len()];
-        partition.relabel(nodes, labels, |neighbor| awake[neighbor as usize] = true);
+        let mut active = vec![false; labels.len()];
+        partition.relabel(nodes, labels, |neighbor| active[neighbor as usize] = true);
         for &node in nodes {
-            awake[node as usize] = true;
+            active[node as usize] = true;
         }
         let mut links = Links::new(self.n_clusters);
-        let settled = settle_awake(&mut partition, awake, &self.rule, Proof::None, &mut links, self.watch);
-        if self.chains && self.rule.max_sweeps > 0 {
-            chains(&mut partition, nodes.iter().copied(), seed, &mut links, self.watch);
+        let settled = settle_active(&mut partition, active, &self.rule, Proof::None, &mut links, self.clock);
+        if self.plan.chains && self.rule.max_sweeps > 0 {
+            chains(&mut partition, nodes.iter().copied(), seed, &mut links, self.clock);
         }
-        Solution::new(partition, settled.stop_reason, self)
+        self.solution(partition, settled.stop_reason)
     }
 
-    /// Counts a descent, if it was one on the whole graph.
-    pub(super) fn count(&self, graph: &Graph<'_>, descent: &Descent) {
-        if graph.n_nodes() == self.n_nodes {
-            self.tally.sweeps.fetch_add(descent.sweeps, Ordering::Relaxed);
-            self.tally.moves.fetch_add(descent.moves, Ordering::Relaxed);
+    pub(super) fn count(&self, descent: &Descent) {
+        if let Some(tally) = self.tally {
+            tally.add(descent);
         }
     }
 }

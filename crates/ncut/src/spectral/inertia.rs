@@ -10,12 +10,18 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Par, Side};
 
+use std::time::Duration;
+
 use crate::graph::{Graph, NodeId};
 
 /// Stored entries of a graph up to which a factorisation is considered.
 const MOST_ENTRIES: usize = 20_000_000;
 /// Multiplications that are affordable: a few seconds.
 const MOST_WORK: f64 = 3e10;
+/// Seconds that looking for an order of elimination takes for each entry, at most: measured 1e-7 to 2e-6.
+const ORDERING_SECONDS: f64 = 2e-6;
+/// Multiplications in a second, at least, a factorisation being made up to three times.
+const WORK_PER_SECOND: f64 = 1e9;
 /// Numbers of a factor that are affordable: 400 MB.
 const MOST_NUMBERS: usize = 50_000_000;
 
@@ -38,9 +44,12 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// A plan for a graph without isolated nodes, if it is affordable.
-    pub(super) fn new(graph: &Graph<'_>) -> Option<Self> {
-        if graph.columns().len() > MOST_ENTRIES {
+    /// A plan for a graph without isolated nodes, if it is affordable in the time that is left: a factorisation cannot be
+    /// stopped.
+    pub(super) fn new(graph: &Graph<'_>, left: Option<Duration>) -> Option<Self> {
+        let left = left.map_or(f64::INFINITY, |left| left.as_secs_f64());
+        let n_entries = graph.columns().len();
+        if n_entries > MOST_ENTRIES || n_entries as f64 * ORDERING_SECONDS > left {
             return None;
         }
         let n = graph.n_nodes();
@@ -70,7 +79,7 @@ impl Plan {
                 width * height * height
             })
             .sum();
-        let affordable = work <= MOST_WORK && symbolic.len_val() <= MOST_NUMBERS;
+        let affordable = work <= MOST_WORK.min(left * WORK_PER_SECOND) && symbolic.len_val() <= MOST_NUMBERS;
         affordable.then_some(Self { offsets, rows, values, symbolic })
     }
 

@@ -1,6 +1,7 @@
 //! k-means: Lloyd's iterations from given labels, or from k-means++ with restarts.
 
 use crate::error::{Error, Result};
+use crate::progress::{Clock, Stopped};
 use crate::random::Random;
 
 /// How points are divided by k-means.
@@ -18,7 +19,7 @@ pub struct KMeans {
 
 /// Clusters by k-means.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MeansClusters {
+pub struct KMeansResult {
     /// Cluster of every point.
     pub labels: Vec<u32>,
     /// Sum of the squared distances of the points to the means of their clusters.
@@ -45,16 +46,17 @@ impl KMeans {
     /// assert_ne!(found.labels[1], found.labels[2]);
     /// # Ok::<(), ncut::Error>(())
     /// ```
-    pub fn run(&self, values: &[f64], n_features: usize) -> Result<MeansClusters> {
+    pub fn run(&self, values: &[f64], n_features: usize) -> Result<KMeansResult> {
         let points = self.points(values, n_features)?;
         if self.n_starts == 0 {
             let (value, expected) = ("0".into(), "at least 1");
             return Err(Error::BadSetting { name: "n_starts", value, expected });
         }
         let mut random = Random::new(self.seed);
-        let mut best: Option<MeansClusters> = None;
+        let mut best: Option<KMeansResult> = None;
         for _ in 0..self.n_starts {
-            let found = self.iterate(&points, points.spread_means(self.n_clusters, &mut random));
+            let means = points.spread_means(self.n_clusters, &mut random);
+            let found = self.iterate(&points, means, &Clock::new())?;
             if best.as_ref().is_none_or(|best| found.inertia < best.inertia) {
                 best = Some(found);
             }
@@ -66,7 +68,18 @@ impl KMeans {
     ///
     /// # Errors
     /// As [`run`](Self::run), and when the labels are not one a point, or leave a cluster empty.
-    pub fn run_from(&self, values: &[f64], n_features: usize, labels: &[u32]) -> Result<MeansClusters> {
+    pub fn run_from(&self, values: &[f64], n_features: usize, labels: &[u32]) -> Result<KMeansResult> {
+        self.run_from_by(values, n_features, labels, &Clock::new())
+    }
+
+    /// As [`run_from`](Self::run_from), unless the clock says stop.
+    pub(super) fn run_from_by(
+        &self,
+        values: &[f64],
+        n_features: usize,
+        labels: &[u32],
+        clock: &Clock<'_>,
+    ) -> Result<KMeansResult> {
         let points = self.points(values, n_features)?;
         if labels.len() != points.count() {
             return Err(Error::labels(format!(
@@ -84,7 +97,7 @@ impl KMeans {
         if let Some(empty) = sizes.iter().position(|&size| size == 0) {
             return Err(Error::labels(format!("cluster {empty} is empty")));
         }
-        Ok(self.iterate(&points, points.means(labels, self.n_clusters)))
+        Ok(self.iterate(&points, points.means(labels, self.n_clusters), clock)?)
     }
 
     fn points<'a>(&self, values: &'a [f64], n_features: usize) -> Result<Points<'a>> {
@@ -102,10 +115,16 @@ impl KMeans {
         Ok(Points { values, n_features })
     }
 
-    fn iterate(&self, points: &Points<'_>, mut means: Vec<f64>) -> MeansClusters {
+    fn iterate(
+        &self,
+        points: &Points<'_>,
+        mut means: Vec<f64>,
+        clock: &Clock<'_>,
+    ) -> Result<KMeansResult, Stopped> {
         let mut labels = Vec::new();
         let mut iterations = 0;
         loop {
+            clock.check()?;
             let (next, distances) = points.nearest(&means);
             let next = points.without_empty(next, distances, self.n_clusters);
             let is_same = next == labels;
@@ -116,7 +135,7 @@ impl KMeans {
                         squared_distance(points.at(point), mean(&means, labels[point], points.n_features))
                     })
                     .sum();
-                return MeansClusters { labels, inertia, iterations };
+                return Ok(KMeansResult { labels, inertia, iterations });
             }
             means = points.means(&labels, self.n_clusters);
             iterations += 1;

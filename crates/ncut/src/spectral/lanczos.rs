@@ -1,13 +1,12 @@
 //! Leading eigenpairs by block Lanczos steps with polynomials of the matrix that enlarge what is wanted.
 
 use std::f64::consts::LN_2;
-use std::ops::ControlFlow;
 
 use faer::{Mat, MatRef, Side};
 
 use super::block::{Basis, Block};
 use super::operator::Operator;
-use crate::progress::{Progress, Stage, Watch};
+use crate::progress::{Clock, Progress, Stage, Stopped};
 use crate::random::Random;
 
 /// Vectors that are multiplied at once: a row of them is one line of the cache.
@@ -55,9 +54,9 @@ pub(super) fn leading_pairs(
     n_wanted: usize,
     tolerance: f64,
     seed: u64,
-    watch: &dyn Watch,
-) -> Pairs {
-    let mut pairs = search(operator, known, n_wanted, tolerance, seed, watch);
+    clock: &Clock<'_>,
+) -> Result<Pairs, Stopped> {
+    let mut pairs = search(operator, known, n_wanted, tolerance, seed, clock)?;
     let same = SAME * tolerance;
     let mut pass = 0;
     while !pairs.is_cut_short
@@ -65,14 +64,14 @@ pub(super) fn leading_pairs(
     {
         pass += 1;
         let fixed = known.beside(&pairs.vectors);
-        let more = search(operator, &fixed, WIDTH, tolerance, seed.wrapping_add(pass), watch);
+        let more = search(operator, &fixed, WIDTH, tolerance, seed.wrapping_add(pass), clock)?;
         pairs.is_cut_short = more.is_cut_short;
         if more.values[0] <= pairs.values[n_wanted - 1] + tolerance {
             break;
         }
         pairs.merge(&more);
     }
-    pairs
+    Ok(pairs)
 }
 
 impl Pairs {
@@ -111,8 +110,8 @@ fn search(
     n_wanted: usize,
     tolerance: f64,
     seed: u64,
-    watch: &dyn Watch,
-) -> Pairs {
+    clock: &Clock<'_>,
+) -> Result<Pairs, Stopped> {
     let n_kept = n_kept(n_wanted);
     let mut progress = Progress::new(Stage::Spectrum, n_wanted as u64);
     let mut steps = Steps::new(fixed, operator, room(n_wanted), seed);
@@ -120,24 +119,20 @@ fn search(
     // Residuals are estimated; where that was too low, the estimate has to be so much smaller.
     let mut goal = tolerance;
     for _ in 0..MOST_STEPS {
-        if steps.step(operator, &filter, &progress, watch).is_break() {
-            break;
-        }
+        steps.step(operator, &filter, &progress, clock)?;
         if steps.count() < n_kept {
             continue;
         }
         let Some(ritz) = steps.ritz(&filter) else { break };
         let n_done = ritz.residuals[..n_wanted].iter().take_while(|&&residual| residual <= goal).count();
         progress.done = n_done as u64;
-        if watch.report(&progress).is_break() {
-            break;
-        }
+        clock.report(&progress)?;
         if n_done == n_wanted {
             let vectors = steps.basis.combine(ritz.turn.subcols(0, n_kept));
             let pairs = Pairs::of(operator, vectors, n_wanted);
             let worst = pairs.residuals.iter().copied().fold(0.0, f64::max);
             if worst <= tolerance {
-                return pairs;
+                return Ok(pairs);
             }
             goal *= (tolerance / worst / 2.0).max(0.01);
         }
@@ -157,7 +152,7 @@ fn search(
     }
     let mut pairs = Pairs::of(operator, steps.best(n_wanted), n_wanted);
     pairs.is_cut_short = true;
-    pairs
+    Ok(pairs)
 }
 
 impl Pairs {
@@ -242,9 +237,9 @@ impl Steps {
         operator: &Operator,
         filter: &Filter,
         progress: &Progress,
-        watch: &dyn Watch,
-    ) -> ControlFlow<()> {
-        filter.apply(operator, &self.next, [&mut self.image, &mut self.spare], progress, watch)?;
+        clock: &Clock<'_>,
+    ) -> Result<(), Stopped> {
+        filter.apply(operator, &self.next, [&mut self.image, &mut self.spare], progress, clock)?;
         let first = self.count();
         self.basis.push(&mut self.next);
         let shares = self.basis.subtract_from(&mut self.image);
@@ -259,7 +254,7 @@ impl Steps {
         self.next.values.copy_from_slice(&self.image.values);
         self.next.orthonormalize(&self.basis, longest, self.random.next(), &mut self.spare);
         self.coupling = self.next.products(&self.image);
-        ControlFlow::Continue(())
+        Ok(())
     }
 
     /// The best combinations of the basis; none when there are numbers that are none.
@@ -403,21 +398,21 @@ impl Filter {
         block: &Block,
         room: [&mut Block; 2],
         progress: &Progress,
-        watch: &dyn Watch,
-    ) -> ControlFlow<()> {
+        clock: &Clock<'_>,
+    ) -> Result<(), Stopped> {
         // T_{m+1}(L) = 2 L T_m - T_{m-1} with L = (S - center) / radius, which maps [-1, cut] to [-1, 1].
         let (center, radius) = (self.center(), self.radius());
         let [now, next] = room;
         now.values.copy_from_slice(&block.values);
         operator.to_walk(now);
         for done in 0..self.degree {
-            watch.report(progress)?;
+            clock.report(progress)?;
             let (factor, drop) = if done == 0 { (1.0 / radius, 0.0) } else { (2.0 / radius, 1.0) };
             operator.step(now, next, factor, -factor * center, drop);
             std::mem::swap(now, next);
         }
         operator.leave_walk(now);
-        ControlFlow::Continue(())
+        Ok(())
     }
 }
 

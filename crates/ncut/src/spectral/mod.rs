@@ -11,11 +11,11 @@ mod rivals;
 use faer::{Mat, Side};
 
 use crate::error::{Error, Result};
-use crate::graph::{Components, Graph, NodeId};
-use crate::progress::{Observer, SharedObserver};
+use crate::graph::{Components, Graph, NodeId, Subgraph};
+use crate::progress::{Clock, Stopped};
 
 pub use bound::{BoundStatus, UpperBound};
-pub use kmeans::{KMeans, MeansClusters};
+pub use kmeans::{KMeans, KMeansResult};
 pub use rivals::Rival;
 
 use block::Block;
@@ -63,15 +63,13 @@ impl Spectrum {
     /// eigenvalue 0 with its own unit vector: these are exact. The others come from a block solver that finds repeated
     /// values as often as they are there.
     ///
-    /// When `observe` says stop, what is there by then is returned, not converged.
-    ///
     /// # Errors
-    /// When no pair is asked for, or more than there are nodes.
+    /// When no pair is asked for, or more than there are nodes; or when the clock says stop.
     ///
     /// ```
     /// use ncut::{Graph, spectral::{Spectrum, SpectrumSettings}};
     /// let triangle = Graph::from_edges(3, [(0, 1, 1.0), (1, 2, 1.0), (0, 2, 1.0)])?;
-    /// let spectrum = Spectrum::of(&triangle, 2, &SpectrumSettings::default(), &mut ncut::unobserved)?;
+    /// let spectrum = Spectrum::of(&triangle, 2, &SpectrumSettings::default(), &ncut::Clock::new())?;
     /// assert!((spectrum.values[1] + 0.5).abs() < 1e-12);
     /// # Ok::<(), ncut::Error>(())
     /// ```
@@ -79,7 +77,7 @@ impl Spectrum {
         graph: &Graph<'_>,
         n_wanted: usize,
         settings: &SpectrumSettings,
-        observe: Observer<'_>,
+        clock: &Clock<'_>,
     ) -> Result<Self> {
         let n_nodes = graph.n_nodes();
         if n_wanted == 0 || n_wanted > n_nodes {
@@ -87,16 +85,13 @@ impl Spectrum {
             return Err(Error::BadSetting { name: "the number of eigenpairs", value, expected });
         }
         graph.verify()?;
-        let connected = graph.connected_nodes();
-        let n_isolated = n_nodes - connected.len();
-        let part =
-            if n_isolated > 0 && !connected.is_empty() { Some(graph.induced(&connected)?) } else { None };
-        let linked = part.as_ref().unwrap_or(graph);
+        let (connected, n_isolated) = (graph.connected_nodes(), graph.n_isolated());
+        let part = Subgraph::without_isolated(graph)?;
         let mut found = if connected.is_empty() {
             Found { is_converged: true, is_complete: true, ..Found::default() }
         } else {
             let n_asked = n_wanted.min(connected.len());
-            Found::of(linked, n_asked, settings, observe)
+            Found::of(part.graph(), n_asked, settings, clock)?
         };
         found.insert_isolated(n_isolated, n_wanted);
         Ok(found.spectrum(graph, &connected, n_wanted))
@@ -130,7 +125,12 @@ struct Found {
 }
 
 impl Found {
-    fn of(graph: &Graph<'_>, n_wanted: usize, settings: &SpectrumSettings, observe: Observer<'_>) -> Self {
+    fn of(
+        graph: &Graph<'_>,
+        n_wanted: usize,
+        settings: &SpectrumSettings,
+        clock: &Clock<'_>,
+    ) -> Result<Self, Stopped> {
         let components = graph.components();
         let operator = Operator::new(graph);
         let known = component_vectors(&operator, &components, n_wanted.min(components.count()));
@@ -147,22 +147,21 @@ impl Found {
         let n_open = n_wanted - n_known;
         if n_open == 0 {
             found.vectors = Some(operator.in_graph_order(&known));
-            return found;
+            return Ok(found);
         }
         if graph.n_nodes() <= settings.most_dense.max(lanczos::too_few_nodes(n_wanted)) {
             found.add_dense(graph, &operator, &known, n_open);
-            return found;
+            return Ok(found);
         }
-        let watch = SharedObserver::new(observe);
         let tolerance = settings.tolerance / n_wanted as f64;
-        let pairs = leading_pairs(&operator, &known, n_open, tolerance, settings.seed, &watch);
+        let pairs = leading_pairs(&operator, &known, n_open, tolerance, settings.seed, clock)?;
         found.values.extend(&pairs.values);
         found.residuals.extend(&pairs.residuals);
         found.columns = (0..n_wanted).map(Some).collect();
         found.vectors = Some(operator.in_graph_order(&known.beside(&pairs.vectors)));
         found.following = pairs.guards;
         found.is_converged = !pairs.is_cut_short;
-        found
+        Ok(found)
     }
 
     /// All pairs at once, the known ones moved out of the way.

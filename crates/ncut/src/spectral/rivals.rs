@@ -6,6 +6,7 @@ use super::{KMeans, Spectrum};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use crate::partition::ClusterId;
+use crate::progress::{Clock, Stopped};
 
 /// Rounds at most of a rotation; it ends when the labels stay the same.
 const MOST_ROUNDS: usize = 200;
@@ -45,12 +46,13 @@ impl Rival {
     /// their means, or the rotation that suits them. Exactly k clusters come back.
     ///
     /// # Errors
-    /// When spectrum and start are not about the graph, or the start leaves a cluster empty.
+    /// When spectrum and start are not about the graph, the start leaves a cluster empty, or the clock says stop.
     pub fn solve(
         self,
         graph: &Graph<'_>,
         spectrum: &Spectrum,
         start: &[ClusterId],
+        clock: &Clock<'_>,
     ) -> Result<Vec<ClusterId>> {
         let k = spectrum.count();
         let n = graph.n_nodes();
@@ -68,10 +70,10 @@ impl Rival {
         }
         let means = KMeans { max_iterations: 100, ..KMeans::new(k) };
         match self {
-            Self::NgJordanWeiss => Ok(means.run_from(&unit_rows(spectrum), k, start)?.labels),
-            Self::ShiMalik => Ok(means.run_from(&walk_rows(graph, spectrum), k, start)?.labels),
-            Self::Rotation => Ok(rotate(&unit_rows(spectrum), k, start)),
-            Self::ImprovedRotation => Ok(rotate_improved(graph, spectrum, start)),
+            Self::NgJordanWeiss => Ok(means.run_from_by(&unit_rows(spectrum), k, start, clock)?.labels),
+            Self::ShiMalik => Ok(means.run_from_by(&walk_rows(graph, spectrum), k, start, clock)?.labels),
+            Self::Rotation => Ok(rotate(&unit_rows(spectrum), k, start, clock)?),
+            Self::ImprovedRotation => Ok(rotate_improved(graph, spectrum, start, clock)?),
         }
     }
 
@@ -92,7 +94,7 @@ impl Rival {
         let labels = KMeans { n_starts, seed, ..KMeans::new(k) }.run(&rows, k)?.labels;
         match self {
             Self::NgJordanWeiss | Self::ShiMalik => Ok(labels),
-            Self::Rotation | Self::ImprovedRotation => self.solve(graph, spectrum, &labels),
+            Self::Rotation | Self::ImprovedRotation => self.solve(graph, spectrum, &labels, &Clock::new()),
         }
     }
 }
@@ -136,9 +138,10 @@ fn best_rotation(products: &Mat<f64>) -> Option<Mat<f64>> {
 }
 
 /// Yu and Shi: the best rotation for the labels, the best labels for the rotation, in turn.
-fn rotate(rows: &[f64], k: usize, start: &[ClusterId]) -> Vec<ClusterId> {
+fn rotate(rows: &[f64], k: usize, start: &[ClusterId], clock: &Clock<'_>) -> Result<Vec<ClusterId>, Stopped> {
     let mut labels = start.to_vec();
     for _ in 0..MOST_ROUNDS {
+        clock.check()?;
         // rows^T Y: the sums of the rows of each cluster.
         let mut products = Mat::<f64>::zeros(k, k);
         for (row, &label) in rows.chunks_exact(k).zip(&labels) {
@@ -154,7 +157,7 @@ fn rotate(rows: &[f64], k: usize, start: &[ClusterId]) -> Vec<ClusterId> {
         }
         labels = next;
     }
-    labels
+    Ok(labels)
 }
 
 /// The place of the largest, the first among equals.
@@ -192,7 +195,12 @@ fn fill_empty(mut labels: Vec<ClusterId>, turned: &[f64], k: usize) -> Vec<Clust
 }
 
 /// ISR: the best rotation for the scaled indicators, then coordinate descent on the labels, in turn.
-fn rotate_improved(graph: &Graph<'_>, spectrum: &Spectrum, start: &[ClusterId]) -> Vec<ClusterId> {
+fn rotate_improved(
+    graph: &Graph<'_>,
+    spectrum: &Spectrum,
+    start: &[ClusterId],
+    clock: &Clock<'_>,
+) -> Result<Vec<ClusterId>, Stopped> {
     let k = spectrum.count();
     let degrees = graph.degrees();
     let mut labels = start.to_vec();
@@ -218,11 +226,11 @@ fn rotate_improved(graph: &Graph<'_>, spectrum: &Spectrum, start: &[ClusterId]) 
         for (row, &label) in shares.chunks_exact(k).zip(&labels) {
             sums.shares[label as usize] += row[label as usize];
         }
-        if !sums.descend(&shares, degrees, &mut labels) {
+        if !sums.descend(&shares, degrees, &mut labels, clock)? {
             break;
         }
     }
-    labels
+    Ok(labels)
 }
 
 /// What the measure of the improved rotation is made of.
@@ -243,11 +251,18 @@ impl Sums {
     }
 
     /// Sweeps until no node moves; whether any did.
-    fn descend(&mut self, shares: &[f64], degrees: &[f64], labels: &mut [ClusterId]) -> bool {
+    fn descend(
+        &mut self,
+        shares: &[f64],
+        degrees: &[f64],
+        labels: &mut [ClusterId],
+        clock: &Clock<'_>,
+    ) -> Result<bool, Stopped> {
         let k = self.volumes.len();
         let ratio = |share: f64, volume: f64| if volume > 0.0 { share / volume.sqrt() } else { 0.0 };
         let mut has_moved = false;
         for _ in 0..MOST_ROUNDS {
+            clock.check()?;
             let mut n_moves = 0;
             for (node, row) in shares.chunks_exact(k).enumerate() {
                 let (from, degree) = (labels[node] as usize, degrees[node]);
@@ -280,6 +295,6 @@ impl Sums {
                 break;
             }
         }
-        has_moved
+        Ok(has_moved)
     }
 }

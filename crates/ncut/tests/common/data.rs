@@ -6,12 +6,12 @@ use std::path::Path;
 use libtest_mimic::Failed;
 use ncut::io::{ReadOptions, read_graph};
 use ncut::neighbors::{Points, self_tuning_graph};
-use ncut::{Graph, Label, unobserved};
+use ncut::{Clock, Graph, Label};
 
 /// A graph by its name.
 pub(crate) fn graph(data: &Path, name: &str) -> Result<Graph<'static>, Failed> {
     let path = data.join(format!("graphs/{name}.npz"));
-    Ok(read_graph(&path, &ReadOptions::default(), &mut unobserved)?.graph)
+    Ok(read_graph(&path, &ReadOptions::default(), &Clock::new())?.graph)
 }
 
 /// The self-tuning graph of 25 neighbours of a set of points, rows by class, and the classes.

@@ -1,79 +1,60 @@
-//! Greedy merging by the N-Cut gain itself, in rounds of reciprocal best partners.
+//! Matching by the gain of the objective itself, in rounds of reciprocal best partners.
 //!
-//! Merging clusters `i` and `j` changes the objective by
-//! `(A_i + A_j + 2 w_ij) / (D_i + D_j) - A_i / D_i - A_j / D_j`. In a round every cluster picks the neighbour with
-//! which that is largest, and those that picked each other merge. A round costs O(edges), needs no heap, and the
-//! order of the nodes plays no part: among equal gains a fixed hash of the pair decides, or on unweighted graphs
-//! one hub would swallow all.
+//! In a round every cluster picks the neighbour with which merging gains most (or costs least), and those that picked each
+//! other merge. A round costs O(edges), needs no heap, and the order of the nodes plays no part: among equal gains a
+//! fixed hash of the pair decides, or on unweighted graphs one hub would swallow all.
 
 use std::cmp::Ordering;
-use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
 use crate::disjoint::DisjointSets;
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
-use crate::partition::density;
-use crate::progress::{Progress, Stage, Watch};
+use crate::limits::Limits;
+use crate::objective::{Objective, Sums};
+use crate::progress::{Clock, Progress, Stage, Stopped};
 
+use super::groups::Groups;
 use super::propagation::Propagation;
 use super::quotient::Linked;
 
-/// A round with fewer pairs than one for this many nodes starves: labels propagate instead, or more nodes join the
-/// one they picked.
-const STARVED: usize = 10;
-/// As [`STARVED`], where a round costs much: over so many entries.
-const FAMISHED: usize = 100;
-const COSTLY: usize = 1 << 20;
-/// A round that starves brings together one node in [`STARVED`]; one in this many where it costs much and is in a hurry.
-const HURRIED: usize = 4;
-/// Labels propagate while there are this many nodes for each cluster that is to be.
-const MANY: usize = 20;
-/// Volume that labels spread over, as a share of the cap.
+/// A round that joins fewer than one node in so many stalls: labels propagate instead, or more nodes follow the one they
+/// picked.
+const STALLED: usize = 10;
+/// As [`STALLED`], where a round is costly: so few pairs are not worth it, and one-sided ones are taken too.
+const STALLED_COSTLY: usize = 100;
+/// A round that stalls joins one node in [`STALLED`]; one in so many where it is costly and splits mend later what does not
+/// fit so well. With 10 there too, a planted graph of 10 million edges takes a third longer.
+const JOINED_IF_COSTLY: usize = 4;
+/// Mass that propagated labels may cover, as a share of the cap: a fifth of a cluster leaves merging something to decide.
 const PROPAGATED_SHARE: f64 = 0.2;
-const PROPAGATION_SWEEPS: usize = 8;
-/// As [`PROPAGATION_SWEEPS`] over so many links: later sweeps move few, and visit many.
-const COSTLY_SWEEPS: usize = 5;
-const COSTLY_LINKS: usize = 1 << 23;
-/// Graphs with fewer nodes are asked as a whole whether their pairs starve, others by so many nodes.
-const LEAST_SAMPLED: usize = 1 << 17;
-const SAMPLED: usize = 1 << 12;
-/// Nodes that one thread gives partners at a time.
-const NODES_PER_TASK: usize = 2048;
 
-/// Nodes whose densities stay in the cache.
-const MOST_DENSITIES: usize = 1 << 16;
-
-/// Which clusters may merge, and how far.
+/// Which clusters may merge, and how far. *Mass* is what the objective measures shares in: for N-Cut the volume.
 #[derive(Clone, Copy)]
-pub(crate) struct Merging<'a> {
+pub(crate) struct Merging<'a, O> {
+    pub(crate) objective: O,
     /// Merge down to this many.
     pub(crate) target: usize,
-    /// Volume below which a cluster must go on merging.
+    /// Mass below which a cluster must go on merging.
     pub(crate) floor: f64,
     /// Only nodes with the same label merge.
     pub(crate) within: Option<&'a [u32]>,
-    /// Volume that no group exceeds.
-    pub(crate) largest: f64,
-    /// Volume that groups of more than two do not exceed.
+    /// Mass that no group exceeds.
+    pub(crate) max_mass: f64,
+    /// Mass that groups of more than two do not exceed.
     pub(crate) cap: f64,
-    /// Volume up to which a node without a pair joins the group of the one it picked.
-    pub(crate) crowd: f64,
-    /// Whether labels may propagate where pairs starve.
+    /// Mass up to which a node without a pair joins the group of the one it picked; 0 for never.
+    pub(crate) cluster_small_to: f64,
+    /// Whether labels may propagate where matching stalls.
     pub(crate) propagates: bool,
-    /// Whether rounds that cost much may be fewer and merge what does not fit so well: splits mend that later.
-    pub(crate) hurries: bool,
+    /// Whether costly rounds may be fewer and merge what does not fit so well: splits mend that later.
+    pub(crate) has_splits_later: bool,
     /// Weights are looked at as if up to this share larger or smaller.
     pub(crate) noise: f64,
     /// What the noise and the hash of pairs are made of.
     pub(crate) seed: u64,
-}
-
-/// Groups of nodes.
-pub(crate) struct Groups {
-    pub(crate) of_node: Vec<u32>,
-    pub(crate) count: usize,
+    pub(crate) limits: &'a Limits,
 }
 
 /// A node's best partner.
@@ -103,64 +84,76 @@ impl Picks {
     }
 }
 
-impl Merging<'_> {
-    /// Plain greedy merging.
-    pub(crate) fn down_to(target: usize) -> Self {
+impl<'a, O: Objective> Merging<'a, O> {
+    /// Merging by the gain, without any constraint.
+    pub(crate) fn down_to(target: usize, objective: O, limits: &'a Limits) -> Self {
         Self {
+            objective,
             target,
             floor: 0.0,
             within: None,
-            largest: f64::INFINITY,
+            max_mass: f64::INFINITY,
             cap: f64::INFINITY,
-            crowd: 0.0,
+            cluster_small_to: 0.0,
             propagates: false,
-            hurries: false,
+            has_splits_later: false,
             noise: 0.0,
             seed: 0,
+            limits,
         }
     }
 
     /// Merges the nodes of `graph` round by round until the target is reached, contracting between rounds.
     /// The groups are fewer than the target only where the floor asks for it, and more only where `within`
     /// forbids what is left.
-    pub(crate) fn finish(&self, graph: &Graph<'_>, watch: &dyn Watch) -> Result<ControlFlow<(), Groups>> {
-        let mut groups = Groups::single(graph.n_nodes());
+    pub(crate) fn merge_all(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<Groups> {
+        let contract =
+            |graph: &Graph<'_>, round: &Groups| graph.contract_observed(&round.of_node, round.count, clock);
+        Ok(self.merge_all_by(graph, clock, contract)?.0)
+    }
+
+    /// As [`merge_all`](Self::merge_all), with a contraction of the caller's; also gives the graph of the groups, if there
+    /// was anything to merge.
+    pub(super) fn merge_all_by(
+        &self,
+        graph: &Graph<'_>,
+        clock: &Clock<'_>,
+        mut contract: impl FnMut(&Graph<'_>, &Groups) -> Result<Graph<'static>>,
+    ) -> Result<(Groups, Option<Graph<'static>>)> {
+        let mut groups = Groups::singletons(graph.n_nodes());
         let mut contracted: Option<Graph<'static>> = None;
         let mut within: Option<Vec<u32>> = self.within.map(<[u32]>::to_vec);
         loop {
             let current = contracted.as_ref().unwrap_or(graph);
             let merging = Merging { within: within.as_deref(), ..*self };
-            let Some(round) = merging.round(current, watch) else {
-                let stopped = watch.is_stopped();
-                return Ok(if stopped { ControlFlow::Break(()) } else { ControlFlow::Continue(groups) });
-            };
-            within = within.map(|within| round.carried(&within));
-            groups.follow(&round);
-            let next = current.contract_observed(&round.of_node, round.count, &mut |p| watch.report(p))?;
-            match next {
-                ControlFlow::Continue(next) => contracted = Some(next),
-                ControlFlow::Break(()) => return Ok(ControlFlow::Break(())),
-            }
+            let Some(round) = merging.round(current, clock)? else { return Ok((groups, contracted)) };
+            within = within.map(|within| round.restrict(&within));
+            groups.compose(&round);
+            contracted = Some(contract(current, &round)?);
         }
     }
 
-    /// One round of merges; `None` when nothing is left to merge, or the observer said stop.
-    pub(crate) fn round(&self, graph: &Graph<'_>, watch: &dyn Watch) -> Option<Groups> {
+    fn mass(&self, graph: &Graph<'_>, node: NodeId) -> f64 {
+        self.objective.mass(&graph.node_sums::<O>(node))
+    }
+
+    /// One round of merges; `None` when nothing is left to merge.
+    pub(crate) fn round(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<Option<Groups>, Stopped> {
         let n_nodes = graph.n_nodes();
-        let is_small = |node: NodeId| graph.degree(node) < self.floor;
+        let is_small = |node: NodeId| self.mass(graph, node) < self.floor;
         let n_small = (0..n_nodes as NodeId).filter(|&node| is_small(node)).count();
         if n_nodes <= self.target.max(1) && (n_small == 0 || n_nodes == 1) {
-            return None;
+            return Ok(None);
         }
-        // Two clusters of sufficient volume merge only while there are too many of them.
+        // Two clusters of sufficient mass merge only while there are too many of them.
         let n_large = n_nodes - n_small;
         let only_small = n_large <= self.target;
         let propagates = self.may_propagate(n_nodes);
-        let is_starved = propagates && self.seems_starved(graph, only_small);
-        if is_starved && let Some(groups) = self.propagated(graph, watch) {
-            return Some(groups);
+        let seems_stalled = propagates && self.seems_stalled(graph, only_small);
+        if seems_stalled && let Some(groups) = self.propagate(graph, clock)? {
+            return Ok(Some(groups));
         }
-        let picks = self.picks(graph, only_small, watch)?;
+        let picks = self.picks(graph, only_small, clock)?;
 
         // Of each pair the lower node.
         let picked_back = |node: &NodeId| {
@@ -170,23 +163,23 @@ impl Merging<'_> {
         };
         let mut pairs: Vec<NodeId> = (0..n_nodes as NodeId).filter(picked_back).collect();
         if propagates
-            && !is_starved
-            && pairs.len() < n_nodes / STARVED
-            && let Some(groups) = self.propagated(graph, watch)
+            && !seems_stalled
+            && pairs.len() < n_nodes / STALLED
+            && let Some(groups) = self.propagate(graph, clock)?
         {
-            return Some(groups);
+            return Ok(Some(groups));
         }
         // Near the end the best go first.
         if n_nodes - pairs.len() < self.target || self.floor > 0.0 {
             pairs.sort_unstable_by(|&a, &b| picks.best_first(a, b));
         }
-        let is_costly = graph.columns().len() > COSTLY;
-        let part = if is_costly && self.hurries { HURRIED } else { STARVED };
+        let is_costly = graph.columns().len() > self.limits.coarsening.costly_round_entries;
+        let part = if is_costly && self.has_splits_later { JOINED_IF_COSTLY } else { STALLED };
         let mut joining = Joining {
             merging: self,
             picks: &picks,
             sets: DisjointSets::new(n_nodes),
-            volumes: graph.degrees().to_vec(),
+            masses: (0..n_nodes as NodeId).map(|node| self.mass(graph, node)).collect(),
             is_free: vec![true; n_nodes],
             n_nodes,
             n_left: n_nodes,
@@ -196,105 +189,112 @@ impl Merging<'_> {
         for node in pairs {
             joining.pair(node);
         }
-        if self.crowd > 0.0 {
-            joining.crowds();
+        if self.cluster_small_to > 0.0 {
+            joining.small_clusters();
         }
-        if joining.n_joined() < n_nodes / STARVED || joining.n_joined() == 0 {
+        if joining.n_joined() < n_nodes / STALLED || joining.n_joined() == 0 {
             let mut followers: Vec<NodeId> = (0..n_nodes as NodeId)
                 .filter(|&node| joining.is_free[node as usize] && picks.partner(node).is_some())
                 .collect();
             followers.sort_unstable_by(|&a, &b| picks.best_first(a, b));
-            if is_costly && joining.n_joined() < n_nodes / FAMISHED {
+            if is_costly && joining.n_joined() < n_nodes / STALLED_COSTLY {
                 joining.one_sided_pairs(&followers);
             }
             joining.followers(&followers);
         }
         if joining.n_joined() == 0 {
-            if self.largest < f64::INFINITY {
-                return None;
+            if self.max_mass < f64::INFINITY {
+                return Ok(None);
             }
-            let (a, b) = self.unlinked_pair(graph, only_small)?;
+            let Some((a, b)) = self.unlinked_pair(graph, only_small) else { return Ok(None) };
             joining.sets.join(a as usize, b as usize);
         }
         let (of_node, count) = joining.sets.numbered();
-        Some(Groups { of_node, count })
+        Ok(Some(Groups { of_node, count }))
     }
 
     pub(crate) fn may_propagate(&self, n_nodes: usize) -> bool {
-        self.propagates && n_nodes > MANY * self.target
+        self.propagates && n_nodes > self.limits.coarsening.nodes_per_cluster_for_propagation * self.target
     }
 
-    /// Whether a few nodes of a large graph have so few pairs that there is no need to ask the others.
-    fn seems_starved(&self, graph: &Graph<'_>, only_small: bool) -> bool {
+    /// Whether a sample of the nodes of a large graph has so few pairs that there is no need to match the others.
+    fn seems_stalled(&self, graph: &Graph<'_>, only_small: bool) -> bool {
         let n_nodes = graph.n_nodes();
-        if n_nodes < LEAST_SAMPLED {
+        if n_nodes < self.limits.coarsening.min_nodes_sampled {
             return false;
         }
         let partner = |node| self.pick(graph, &[], node, only_small).map(|pick| pick.partner);
         let is_paired = |&node: &NodeId| partner(node).and_then(partner) == Some(node);
-        let sample = (0..n_nodes as NodeId).step_by(n_nodes / SAMPLED);
+        let sample = (0..n_nodes as NodeId).step_by((n_nodes / self.limits.coarsening.n_sampled).max(1));
         // Two nodes a pair; and half as many as would do, for chance.
-        sample.filter(is_paired).count() < SAMPLED / STARVED
+        sample.filter(is_paired).count() < self.limits.coarsening.n_sampled / STALLED
     }
 
-    /// Groups by labels that propagate; `None` when they are too many or too few, or the observer said stop.
-    pub(crate) fn propagated(&self, graph: &impl Linked, watch: &dyn Watch) -> Option<Groups> {
-        let is_costly = graph.n_links() > COSTLY_LINKS;
+    /// Groups by label propagation; `None` when they are too many or too few.
+    pub(crate) fn propagate(
+        &self,
+        graph: &impl Linked,
+        clock: &Clock<'_>,
+    ) -> Result<Option<Groups>, Stopped> {
+        let is_costly = graph.n_links() > self.limits.coarsening.costly_propagation_links;
+        let (sweeps, sweeps_if_costly) = self.limits.coarsening.propagation_sweeps;
         let propagation = Propagation {
-            largest: PROPAGATED_SHARE * self.cap,
-            max_sweeps: if is_costly { COSTLY_SWEEPS } else { PROPAGATION_SWEEPS },
+            max_mass: PROPAGATED_SHARE * self.cap,
+            max_sweeps: if is_costly { sweeps_if_costly } else { sweeps },
             within: self.within,
             seed: self.seed,
+            min_entries_for_blocks: self.limits.min_entries_for_blocks,
         };
         let n_nodes = graph.n_nodes();
-        let is_useful =
-            |groups: &Groups| groups.count > 2 * self.target && groups.count < n_nodes - n_nodes / STARVED;
-        propagation.run(graph, watch).filter(is_useful)
+        let masses = graph.masses(&self.objective);
+        let groups = propagation.run(graph, masses, clock)?;
+        let is_useful = groups.count > 2 * self.target && groups.count < n_nodes - n_nodes / STALLED;
+        Ok(is_useful.then_some(groups))
     }
 
     /// The best partner of every node.
-    fn picks(&self, graph: &Graph<'_>, only_small: bool, watch: &dyn Watch) -> Option<Picks> {
-        let n_nodes = graph.n_nodes();
+    fn picks(&self, graph: &Graph<'_>, only_small: bool, clock: &Clock<'_>) -> Result<Picks, Stopped> {
+        let (n_nodes, per_task) = (graph.n_nodes(), self.limits.coarsening.nodes_per_matching_task);
         let mut picks = Picks { partners: vec![NOBODY; n_nodes], gains: vec![0.0; n_nodes], seed: self.seed };
-        // Where they stay in the cache, densities are computed once.
-        let n_densities = if n_nodes <= MOST_DENSITIES { n_nodes } else { 0 };
-        let densities: Vec<f64> = (0..n_densities as NodeId)
-            .map(|node| density(graph.self_loop(node), graph.degree(node)))
-            .collect();
+        // Where they stay in the cache, values are computed once.
+        let n_values = if n_nodes <= self.limits.coarsening.max_cached_values { n_nodes } else { 0 };
+        let values: Vec<f64> =
+            (0..n_values as NodeId).map(|node| self.objective.value(&graph.node_sums::<O>(node))).collect();
         let pick_chunk = |chunk: usize, partners: &mut [NodeId], gains: &mut [f64]| {
             let mut progress = Progress::new(Stage::Coarsening, n_nodes as u64);
-            progress.done = (chunk * NODES_PER_TASK) as u64;
-            if watch.report(&progress).is_break() {
-                return;
-            }
+            progress.done = (chunk * per_task) as u64;
+            clock.report(&progress)?;
             for (place, (partner, gain)) in partners.iter_mut().zip(gains).enumerate() {
-                let node = (chunk * NODES_PER_TASK + place) as NodeId;
-                if let Some(pick) = self.pick(graph, &densities, node, only_small) {
+                let node = (chunk * per_task + place) as NodeId;
+                if let Some(pick) = self.pick(graph, &values, node, only_small) {
                     (*partner, *gain) = (pick.partner, pick.gain);
                 }
             }
+            Ok(())
         };
-        if n_nodes <= NODES_PER_TASK {
-            pick_chunk(0, &mut picks.partners, &mut picks.gains);
+        if n_nodes <= per_task {
+            pick_chunk(0, &mut picks.partners, &mut picks.gains)?;
         } else {
-            let gains = picks.gains.par_chunks_mut(NODES_PER_TASK);
-            let chunks = picks.partners.par_chunks_mut(NODES_PER_TASK).zip(gains).enumerate().with_max_len(1);
-            chunks.for_each(|(chunk, (partners, gains))| pick_chunk(chunk, partners, gains));
+            let gains = picks.gains.par_chunks_mut(per_task);
+            let chunks = picks.partners.par_chunks_mut(per_task).zip(gains).enumerate().with_max_len(1);
+            chunks.try_for_each(|(chunk, (partners, gains))| pick_chunk(chunk, partners, gains))?;
         }
-        (!watch.is_stopped()).then_some(picks)
+        Ok(picks)
     }
 
-    fn pick(&self, graph: &Graph<'_>, densities: &[f64], node: NodeId, only_small: bool) -> Option<Pick> {
-        let (volume, association) = (graph.degree(node), graph.self_loop(node));
-        let own_density = density(association, volume);
-        let bound = only_small && volume >= self.floor;
+    fn pick(&self, graph: &Graph<'_>, values: &[f64], node: NodeId, only_small: bool) -> Option<Pick> {
+        let objective = self.objective;
+        let own = graph.node_sums::<O>(node);
+        let (own_mass, own_value) = (objective.mass(&own), objective.value(&own));
+        let must_pick_small = only_small && own_mass >= self.floor;
         // A hash is made where there is noise, or where gains are equal.
         let mut best: Option<(f64, NodeId)> = None;
         let mut best_hash: Option<u64> = None;
         let hash_with = |partner: NodeId| pair_hash(self.seed, node, partner);
         graph.for_each_neighbor(node, |partner, weight| {
-            let (other_volume, other_association) = (graph.degree(partner), graph.self_loop(partner));
-            if (bound && other_volume >= self.floor) || volume + other_volume > self.largest {
+            let other = graph.node_sums::<O>(partner);
+            let other_mass = objective.mass(&other);
+            if (must_pick_small && other_mass >= self.floor) || own_mass + other_mass > self.max_mass {
                 return;
             }
             if self.within.is_some_and(|within| within[node as usize] != within[partner as usize]) {
@@ -306,13 +306,12 @@ impl Merging<'_> {
             } else {
                 weight
             };
-            let joint = (association + other_association + 2.0 * weight) / (volume + other_volume);
-            // Symmetric in the two, to the last bit: each must see the gain the other sees.
-            let other_density = match densities.get(partner as usize) {
-                Some(&density) => density,
-                None => density(other_association, other_volume),
+            let other_value = match values.get(partner as usize) {
+                Some(&value) => value,
+                None => objective.value(&other),
             };
-            let gain = joint - (own_density + other_density);
+            // Symmetric in the two, to the last bit: each must see the gain the other sees.
+            let gain = objective.unclamped(&own.merged(&other, weight)) - (own_value + other_value);
             let Some((best_gain, best_partner)) = best else {
                 best = Some((gain, partner));
                 return;
@@ -330,21 +329,23 @@ impl Merging<'_> {
         best.map(|(gain, partner)| Pick { gain, partner })
     }
 
-    /// Two nodes to merge where no link is left that may be used: a node of the smallest volume, and the one
+    /// Two nodes to merge where no link is left that may be used: a node of the smallest mass, and the one
     /// with which it costs least.
     fn unlinked_pair(&self, graph: &Graph<'_>, only_small: bool) -> Option<(NodeId, NodeId)> {
         if self.within.is_some() {
             return None;
         }
         let nodes = 0..graph.n_nodes() as NodeId;
-        let smallest = nodes.clone().min_by(|&a, &b| graph.degree(a).total_cmp(&graph.degree(b)))?;
-        if only_small && graph.degree(smallest) >= self.floor {
+        let mass = |node: NodeId| self.mass(graph, node);
+        let smallest = nodes.clone().min_by(|&a, &b| mass(a).total_cmp(&mass(b)))?;
+        if only_small && mass(smallest) >= self.floor {
             return None;
         }
+        let sums = |node: NodeId| -> Sums { graph.node_sums::<O>(node) };
         let cost = |other: NodeId| {
-            let (a, b) = (graph.self_loop(smallest), graph.self_loop(other));
-            let (d, e) = (graph.degree(smallest), graph.degree(other));
-            density(a, d) + density(b, e) - density(a + b, d + e)
+            let (a, b) = (sums(smallest), sums(other));
+            let value = |sums: &Sums| self.objective.value(sums);
+            value(&a) + value(&b) - value(&a.merged(&b, 0.0))
         };
         let others = nodes.filter(|&node| node != smallest);
         let partner = others.min_by(|&a, &b| cost(a).total_cmp(&cost(b)).then(a.cmp(&b)))?;
@@ -353,22 +354,22 @@ impl Merging<'_> {
 }
 
 /// The groups of a round on their way.
-struct Joining<'r> {
-    merging: &'r Merging<'r>,
+struct Joining<'r, O> {
+    merging: &'r Merging<'r, O>,
     picks: &'r Picks,
     sets: DisjointSets,
     /// Of the groups, by the node that stands for each.
-    volumes: Vec<f64>,
+    masses: Vec<f64>,
     /// Nodes that are in no pair.
     is_free: Vec<bool>,
     n_nodes: usize,
     n_left: usize,
     n_large: usize,
-    /// Groups that are few enough for a round that starves.
+    /// Groups that are few enough for a round that stalls.
     enough: usize,
 }
 
-impl Joining<'_> {
+impl<O: Objective> Joining<'_, O> {
     fn n_joined(&self) -> usize {
         self.n_nodes - self.n_left
     }
@@ -384,13 +385,13 @@ impl Joining<'_> {
     }
 
     /// Nodes without a pair join the group of the one they picked where both are small.
-    fn crowds(&mut self) {
+    fn small_clusters(&mut self) {
         for node in (0..self.n_nodes as NodeId).filter(|&node| self.picks.partner(node).is_some()) {
             if !self.is_free[node as usize] || self.n_left <= self.merging.target {
                 continue;
             }
             let (a, b) = self.groups(node, self.picks.partners[node as usize]);
-            if a != b && self.volumes[a] + self.volumes[b] <= self.merging.crowd {
+            if a != b && self.masses[a] + self.masses[b] <= self.merging.cluster_small_to {
                 self.join(a, b);
             }
         }
@@ -422,8 +423,8 @@ impl Joining<'_> {
             let waiting = &mut gathering[partner as usize];
             let group = if *waiting == NOBODY { partner } else { *waiting };
             let (a, b) = self.groups(node, group);
-            let both = self.volumes[a] + self.volumes[b];
-            if (both > self.merging.cap && self.n_left < self.n_nodes) || both > self.merging.largest {
+            let both = self.masses[a] + self.masses[b];
+            if (both > self.merging.cap && self.n_left < self.n_nodes) || both > self.merging.max_mass {
                 *waiting = node;
                 continue;
             }
@@ -435,8 +436,8 @@ impl Joining<'_> {
 
     /// Whether two groups are still to merge.
     fn may_join(&self, a: usize, b: usize) -> bool {
-        let Merging { target, floor, .. } = *self.merging;
-        let has_arrived = if self.volumes[a] >= floor && self.volumes[b] >= floor {
+        let (target, floor) = (self.merging.target, self.merging.floor);
+        let has_arrived = if self.masses[a] >= floor && self.masses[b] >= floor {
             self.n_left <= target || self.n_large <= target
         } else {
             self.n_left <= target && floor == 0.0
@@ -450,53 +451,13 @@ impl Joining<'_> {
 
     /// Makes two groups one.
     fn join(&mut self, a: usize, b: usize) {
-        let is_large = |volume: f64| usize::from(volume >= self.merging.floor);
-        let large_before = is_large(self.volumes[a]) + is_large(self.volumes[b]);
-        let both = self.volumes[a] + self.volumes[b];
+        let is_large = |mass: f64| usize::from(mass >= self.merging.floor);
+        let large_before = is_large(self.masses[a]) + is_large(self.masses[b]);
+        let both = self.masses[a] + self.masses[b];
         self.n_large = self.n_large + is_large(both) - large_before;
         self.sets.join(a, b);
-        self.volumes[a.min(b)] = both;
+        self.masses[a.min(b)] = both;
         self.n_left -= 1;
-    }
-}
-
-impl Groups {
-    /// Every node by itself.
-    pub(crate) fn single(n_nodes: usize) -> Self {
-        Self { of_node: (0..n_nodes as u32).collect(), count: n_nodes }
-    }
-
-    /// Groups by labels below the number of nodes, numbered by first appearance.
-    pub(crate) fn numbered(mut of_node: Vec<u32>) -> Self {
-        const UNSEEN: u32 = u32::MAX;
-        let mut number = vec![UNSEEN; of_node.len()];
-        let mut count = 0;
-        for label in &mut of_node {
-            let number = &mut number[*label as usize];
-            if *number == UNSEEN {
-                *number = count;
-                count += 1;
-            }
-            *label = *number;
-        }
-        Self { of_node, count: count as usize }
-    }
-
-    /// Groups of these groups.
-    pub(crate) fn follow(&mut self, coarser: &Self) {
-        for group in &mut self.of_node {
-            *group = coarser.of_node[*group as usize];
-        }
-        self.count = coarser.count;
-    }
-
-    /// A value of every node, which the nodes of a group share, as a value of every group.
-    pub(crate) fn carried(&self, values: &[u32]) -> Vec<u32> {
-        let mut carried = vec![0; self.count];
-        for (&group, &value) in self.of_node.iter().zip(values) {
-            carried[group as usize] = value;
-        }
-        carried
     }
 }
 
@@ -514,6 +475,7 @@ fn pair_hash(seed: u64, a: NodeId, b: NodeId) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::objective::NormalizedCut;
 
     #[test]
     fn a_node_joins_the_one_it_picked_while_that_is_free_and_beyond_the_cap() {
@@ -521,12 +483,13 @@ mod tests {
         let mut partners = vec![NOBODY; 50];
         partners[..5].copy_from_slice(&[1, 2, 1, 0, 1]);
         let picks = Picks { partners, gains: vec![0.0; 50], seed: 0 };
-        let merging = Merging { cap: 1.5, ..Merging::down_to(2) };
+        let limits = Limits::default();
+        let merging = Merging { cap: 1.5, ..Merging::down_to(2, NormalizedCut, &limits) };
         let mut joining = Joining {
             merging: &merging,
             picks: &picks,
             sets: DisjointSets::new(50),
-            volumes: vec![1.0; 50],
+            masses: vec![1.0; 50],
             is_free: vec![true; 50],
             n_nodes: 50,
             n_left: 50,

@@ -4,59 +4,62 @@ use rayon::prelude::*;
 
 use super::ClusterId;
 use crate::graph::{Graph, NodeId};
+use crate::limits::Limits;
 
-/// They pay off in graphs with at least so many entries a row, and so many for every cluster. Summing them up takes a
-/// sweep and a fifth. Measured with a tenth of the nodes in a wrong cluster, a descent is then 1.2 to 4 times as fast
-/// with 65 to 1000 entries a row, and no faster with 20 to 30.
-const LEAST_ROW: usize = 48;
-const LEAST_ENTRIES: usize = 2;
-/// Weights at most, for the sake of memory.
-const MOST_WEIGHTS: usize = 1 << 23;
+/// They pay off where rows have at least so many entries for every cluster.
+const ENTRIES_PER_CLUSTER: usize = 2;
 /// Nodes at most: no row has more entries.
-const MOST_NODES: usize = 1 << 21;
+const MAX_NODES: usize = 1 << 21;
 /// Moves until the weights are to be summed up afresh.
-const MOST_MOVES: usize = 1 << 22;
+const MAX_MOVES: usize = 1 << 22;
 /// Weights are off by this share of the node's degree, at most.
 ///
 /// No sum is ever more than the degree, so each addition rounds by a share of 2^-53 of it at most. There are
-/// [`MOST_NODES`] of them in a row that is summed up, as many in the sum it is compared with, and one for each move.
-const MOST_ROUNDED: f64 = 1e-9;
-const _: () = assert!((2 * MOST_NODES + MOST_MOVES) as f64 * (f64::EPSILON / 2.0) < MOST_ROUNDED);
+/// [`MAX_NODES`] of them in a row that is summed up, as many in the sum it is compared with, and one for each move.
+const MAX_ROUNDED: f64 = 1e-9;
+const _: () = assert!((2 * MAX_NODES + MAX_MOVES) as f64 * (f64::EPSILON / 2.0) < MAX_ROUNDED);
 /// Nodes whose weights one thread sums up at a time.
 const NODES_PER_TASK: usize = 64;
 
 /// The weight between every node and every cluster, self-loops left out, but for rounding.
 #[derive(Clone, Debug)]
-pub(super) struct Bonds {
+pub(super) struct NodeClusterWeights {
     n_clusters: usize,
     /// Those of a node side by side.
     weights: Vec<f64>,
     n_moves: usize,
 }
 
-impl Bonds {
+impl NodeClusterWeights {
     /// Sums them up, where that pays off for visits to all nodes.
-    pub(super) fn of(graph: &Graph<'_>, labels: &[ClusterId], n_clusters: usize) -> Option<Self> {
+    pub(super) fn where_they_pay(
+        graph: &Graph<'_>,
+        labels: &[ClusterId],
+        n_clusters: usize,
+        limits: &Limits,
+    ) -> Option<Self> {
         let (n_nodes, n_entries) = (graph.n_nodes(), graph.columns().len());
-        let least = LEAST_ROW.max(n_clusters.saturating_mul(LEAST_ENTRIES));
-        let pays_off = n_entries >= least.saturating_mul(n_nodes);
-        let has_room = n_clusters.saturating_mul(n_nodes) <= MOST_WEIGHTS && n_nodes <= MOST_NODES;
+        let min_row =
+            limits.min_row_for_node_cluster_weights.max(n_clusters.saturating_mul(ENTRIES_PER_CLUSTER));
+        let pays_off = n_entries >= min_row.saturating_mul(n_nodes);
+        let n_weights = n_clusters.saturating_mul(n_nodes);
+        let has_room = n_weights <= limits.max_node_cluster_weights && n_nodes <= MAX_NODES;
         (pays_off && has_room).then(|| Self::new(graph, labels, n_clusters))
     }
 
     fn new(graph: &Graph<'_>, labels: &[ClusterId], n_clusters: usize) -> Self {
-        let mut bonds = Self { n_clusters, weights: vec![0.0; n_clusters * graph.n_nodes()], n_moves: 0 };
-        bonds.sum_up(graph, labels);
-        bonds
+        let mut table = Self { n_clusters, weights: vec![0.0; n_clusters * graph.n_nodes()], n_moves: 0 };
+        table.sum_up(graph, labels);
+        table
     }
 
     fn sum_up(&mut self, graph: &Graph<'_>, labels: &[ClusterId]) {
         self.n_moves = 0;
         let rows = self.weights.par_chunks_exact_mut(self.n_clusters).enumerate();
-        rows.with_min_len(NODES_PER_TASK).for_each(|(node, bonds)| {
-            bonds.fill(0.0);
+        rows.with_min_len(NODES_PER_TASK).for_each(|(node, row)| {
+            row.fill(0.0);
             graph.for_each_neighbor(node as NodeId, |neighbor, weight| {
-                bonds[labels[neighbor as usize] as usize] += weight;
+                row[labels[neighbor as usize] as usize] += weight;
             });
         });
     }
@@ -69,21 +72,21 @@ impl Bonds {
         graph: &Graph<'_>,
         labels: &[ClusterId],
     ) {
-        if self.n_moves == MOST_MOVES {
+        if self.n_moves == MAX_MOVES {
             return self.sum_up(graph, labels);
         }
         self.n_moves += 1;
         graph.for_each_neighbor(node, |neighbor, weight| {
-            let bonds = &mut self.weights[neighbor as usize * self.n_clusters..][..self.n_clusters];
-            bonds[from as usize] -= weight;
-            bonds[to as usize] += weight;
+            let row = &mut self.weights[neighbor as usize * self.n_clusters..][..self.n_clusters];
+            row[from as usize] -= weight;
+            row[to as usize] += weight;
         });
     }
 
     /// The weights between a node of the given degree and the clusters, and by how much they are off at most.
     #[inline]
     pub(super) fn of_node(&self, node: NodeId, degree: f64) -> (&[f64], f64) {
-        (&self.weights[node as usize * self.n_clusters..][..self.n_clusters], MOST_ROUNDED * degree)
+        (&self.weights[node as usize * self.n_clusters..][..self.n_clusters], MAX_ROUNDED * degree)
     }
 }
 
@@ -115,14 +118,14 @@ mod tests {
             let mut plain =
                 Partition::new(&graph, labels, k as usize)?.with_floor(seed as f64 / 300.0 * graph.volume());
             let mut bound = plain.clone();
-            bound.keep_bonds();
-            assert!(bound.bonds.is_some());
+            bound.keep_node_cluster_weights();
+            assert!(bound.node_cluster_weights.is_some());
             let mut links = Links::new(k as usize);
             for visit in 0..8 * n_nodes {
                 let node = visit % n_nodes;
                 let step = plain.best_move(node, &mut links);
                 assert_eq!(step, bound.best_move(node, &mut links));
-                n_skipped += usize::from(plain.may_leave(node) && bound.is_bound(node));
+                n_skipped += usize::from(plain.may_leave(node) && bound.is_surely_best_where_it_is(node));
                 // Where none gains anything, another one now and then keeps things moving.
                 let detour = || plain.move_to(node, visit / n_nodes % k).filter(|_| visit % 9 == 0);
                 if let Some(step) = step.or_else(detour) {
@@ -139,15 +142,15 @@ mod tests {
     fn weights_are_those_summed_up_afresh() -> Result<()> {
         let graph = dense(60, 1, 1 << 30)?;
         let mut partition = Partition::new(&graph, (0..60).map(|node| node % 3).collect(), 3)?;
-        partition.keep_bonds();
+        partition.keep_node_cluster_weights();
         for draw in 0..5_000 {
             let (node, cluster) = (mix(1, draw) as u32 % 60, mix(2, draw) as u32 % 3);
             if let Some(step) = partition.move_to(node, cluster) {
                 partition.apply(step);
             }
         }
-        let followed = partition.bonds.clone().expect("they were kept");
-        let afresh = Bonds::new(&graph, partition.labels(), 3);
+        let followed = partition.node_cluster_weights.clone().expect("they were kept");
+        let afresh = NodeClusterWeights::new(&graph, partition.labels(), 3);
         for node in 0..60 {
             let (weights, rounded) = followed.of_node(node, graph.degree(node));
             for (followed, afresh) in weights.iter().zip(afresh.of_node(node, 0.0).0) {
@@ -161,9 +164,10 @@ mod tests {
     fn they_are_kept_where_rows_are_long() -> Result<()> {
         let graph = dense(80, 1, 1)?;
         let labels = vec![0; 80];
-        assert!(Bonds::of(&graph, &labels, 2).is_some());
-        assert!(Bonds::of(&graph, &labels, 40).is_none());
-        assert!(Bonds::of(&graph, &labels, usize::MAX).is_none());
+        let kept = |k| NodeClusterWeights::where_they_pay(&graph, &labels, k, &Limits::default());
+        assert!(kept(2).is_some());
+        assert!(kept(40).is_none());
+        assert!(kept(usize::MAX).is_none());
         Ok(())
     }
 }

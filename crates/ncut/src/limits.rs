@@ -1,0 +1,161 @@
+//! Where the search changes its way: thresholds of size, each with what was measured for it.
+//!
+//! None of them decides what is computed, only how: a graph above a threshold is clustered in less time or memory. The
+//! thresholds are values and no constants, so that tests can drive every way on graphs of a hundred nodes
+//! ([`Limits::tiny`]). Times are those of two cores.
+
+/// Thresholds of the search. *Entries* are stored entries of a graph: two for every edge.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Graphs of at most this many nodes are solved by looking at all labellings, by presets that have patience: there
+    /// are 678 570 of 11 nodes, looked at in 0.1 s; of 12 there are 4 million.
+    pub max_nodes_exhaustive: usize,
+    /// Graphs with more entries are *large*: split-merge runs on a coarse level only, passes that keep the clusters
+    /// (V-cycles) are left out, and at most one other graph of that size is held. On planted graphs of 1.2 million
+    /// entries the passes take as long as all the rest and gain less than 1e-4 of the objective.
+    pub max_entries_thorough: usize,
+    /// Above this many entries the paper's hierarchy is no start for graphs without weights: it follows nothing but ties
+    /// there, and the descent from it takes longer than all the rest.
+    pub max_entries_unweighted_hierarchy: usize,
+    /// Chains of moves pay where nodes have few neighbours (entries a node at most): meshes have 6, pictures 4 or 8. On
+    /// neighbour graphs of points, with 30 or more, they gained nothing in 12 of 14 sets and doubled the time.
+    pub max_row_for_chains: f64,
+    /// Preset `fast` has chains and one V-cycle on sparse graphs of at most this many entries, where both take
+    /// milliseconds.
+    pub max_entries_quick: usize,
+    /// Preset `default` recombines a few solutions on graphs of at most this many entries, where one takes milliseconds.
+    pub max_entries_brief: usize,
+    /// From this many entries on, moves are proposed in parallel against a frozen state, block by block. Below, one thread
+    /// is as fast, and every node knows what all before it did.
+    pub min_entries_for_blocks: usize,
+
+    /// Labels of at least this many nodes are stored a second time in one or two bytes each: fewer are in the cache as
+    /// they are. A sweep over a million nodes took 1.3 instead of 1.7 products of the matrix with a vector.
+    pub min_nodes_for_short_labels: usize,
+    /// Nodes whose sums one thread computes at a time.
+    pub nodes_per_sum: usize,
+    /// The weights between all nodes and all clusters are kept in graphs with at least this many entries a row. With a
+    /// tenth of the nodes in a wrong cluster a descent is then 1.2 to 4 times as fast with 65 to 1000 entries a row, and no
+    /// faster with 20 to 30.
+    pub min_row_for_node_cluster_weights: usize,
+    /// How many such weights may be kept: 64 MB.
+    pub max_node_cluster_weights: usize,
+
+    /// What coarsening looks at.
+    pub coarsening: CoarseningLimits,
+}
+
+/// Thresholds of coarsening.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CoarseningLimits {
+    /// A level is kept for refinement when it has at most this share of the nodes of the one kept before. With 0.8 `default`
+    /// takes a fifth longer on meshes and gains nothing, with 0.4 it loses up to 1e-3 of the objective.
+    pub kept_share: f64,
+    /// What all kept levels of a large graph may take together, as a share of its entries.
+    pub held_share: f64,
+    /// As `held_share`, for graphs without weights (their entries take half of what those of levels do) and presets
+    /// without splits, which are to get by with little memory.
+    pub held_share_unweighted: f64,
+    /// Levels of a graph without weights may always have so many entries: they fit any machine (320 MB).
+    pub held_entries_unweighted: f64,
+    /// Coarse graphs with more entries are not contracted where labels can spread over the strongest links of groups
+    /// instead: a planted graph of 100 million edges then takes half the memory.
+    pub max_contracted_entries: usize,
+    /// As `max_contracted_entries`, as a share of the entries of the graph; the larger of the two counts.
+    pub max_contracted_share: f64,
+    /// A level that was not kept is made anew for refinement when it has this many times the nodes of the last refined.
+    pub rebuild_factor: usize,
+    /// Clusters are split on the way up on levels with this many nodes a cluster at the least and at the most: with fewer
+    /// there is nothing to choose, with more it costs as much as on the graph itself.
+    pub nodes_per_cluster_for_splits: (usize, usize),
+
+    /// A round of matching over more entries is costly: it must shrink the graph more.
+    pub costly_round_entries: usize,
+    /// Graphs with more nodes are asked by a sample whether matching will find enough pairs, others as a whole.
+    pub min_nodes_sampled: usize,
+    /// Nodes of that sample.
+    pub n_sampled: usize,
+    /// Labels propagate while there are more than this many nodes for each cluster that is to be.
+    pub nodes_per_cluster_for_propagation: usize,
+    /// Sweeps of label propagation, and how many over more than `costly_propagation_links` links: later sweeps move few
+    /// nodes and visit many.
+    pub propagation_sweeps: (usize, usize),
+    /// See `propagation_sweeps`.
+    pub costly_propagation_links: usize,
+    /// Nodes that one thread gives partners at a time.
+    pub nodes_per_matching_task: usize,
+    /// Values of at most so many nodes stay in the cache while partners are looked for.
+    pub max_cached_values: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_nodes_exhaustive: 11,
+            max_entries_thorough: 1_000_000,
+            max_entries_unweighted_hierarchy: 300_000,
+            max_row_for_chains: 12.0,
+            max_entries_quick: 50_000,
+            max_entries_brief: 300_000,
+            min_entries_for_blocks: 6_000_000,
+            min_nodes_for_short_labels: 1 << 16,
+            nodes_per_sum: 1 << 17,
+            min_row_for_node_cluster_weights: 48,
+            max_node_cluster_weights: 1 << 23,
+            coarsening: CoarseningLimits {
+                kept_share: 0.6,
+                held_share: 0.4,
+                held_share_unweighted: 0.15,
+                held_entries_unweighted: 40e6,
+                max_contracted_entries: 1 << 23,
+                max_contracted_share: 0.125,
+                rebuild_factor: 4,
+                nodes_per_cluster_for_splits: (12, 100),
+                costly_round_entries: 1 << 20,
+                min_nodes_sampled: 1 << 17,
+                n_sampled: 1 << 12,
+                nodes_per_cluster_for_propagation: 20,
+                propagation_sweeps: (8, 5),
+                costly_propagation_links: 1 << 23,
+                nodes_per_matching_task: 2048,
+                max_cached_values: 1 << 16,
+            },
+        }
+    }
+}
+
+impl Limits {
+    /// Limits under which a graph of a hundred nodes goes every way that a graph of millions goes, for tests: it is large,
+    /// is visited in blocks, is matched by samples, has levels that are dropped and made anew. Nothing is solved by looking
+    /// at all labellings.
+    pub fn tiny() -> Self {
+        let usual = Self::default();
+        Self {
+            max_nodes_exhaustive: 0,
+            max_entries_thorough: 80,
+            max_entries_unweighted_hierarchy: 60,
+            max_entries_quick: 40,
+            max_entries_brief: 60,
+            min_entries_for_blocks: 100,
+            min_nodes_for_short_labels: 8,
+            nodes_per_sum: 8,
+            min_row_for_node_cluster_weights: 4,
+            coarsening: CoarseningLimits {
+                held_entries_unweighted: 30.0,
+                max_contracted_entries: 60,
+                nodes_per_cluster_for_splits: (3, 20),
+                costly_round_entries: 80,
+                min_nodes_sampled: 12,
+                n_sampled: 6,
+                nodes_per_cluster_for_propagation: 4,
+                costly_propagation_links: 60,
+                nodes_per_matching_task: 8,
+                max_cached_values: 16,
+                ..usual.coarsening
+            },
+            ..usual
+        }
+    }
+}

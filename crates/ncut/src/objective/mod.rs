@@ -1,0 +1,161 @@
+//! What is optimised, as a function of the sums of a cluster. Each formula is written here and nowhere else.
+//!
+//! Every objective is `sum_c f(A_c, D_c, n_c)` over the association, the volume and the size of cluster `c`, and is
+//! maximised. The rest of the library adds sums up ([`Sums`]) and asks for values ([`Objective`]).
+//!
+//! To add an objective that is a quotient of sums, implement [`Quotient`]; for any other implement [`Objective`]. Then
+//! give it a name in [`ObjectiveKind`] and an arm in [`with_objective!`](crate::objective::with_objective).
+
+mod modularity;
+mod quotient;
+
+use std::fmt::Debug;
+
+pub use modularity::Modularity;
+pub use quotient::{NormalizedCut, Quotient, RatioCut};
+
+/// What is known of a cluster, or of a node, which is a cluster of one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sums {
+    /// Weight inside, every edge in both directions, a self-loop once.
+    pub association: f64,
+    /// Sum of the degrees.
+    pub volume: f64,
+    /// Number of nodes, or the sum of their weights where nodes have weights. Objectives that do not
+    /// [use sizes](Objective::USES_SIZES) may be given anything.
+    pub size: f64,
+}
+
+impl Sums {
+    /// The cluster with a node, to which it is linked by `link`.
+    #[inline]
+    #[must_use]
+    pub fn with(&self, node: &Self, link: f64) -> Self {
+        Self {
+            association: self.association + (2.0 * link + node.association),
+            volume: self.volume + node.volume,
+            size: self.size + node.size,
+        }
+    }
+
+    /// The cluster without a node of it, which is linked to the rest by `link`.
+    #[inline]
+    #[must_use]
+    pub fn without(&self, node: &Self, link: f64) -> Self {
+        Self {
+            association: self.association - (2.0 * link + node.association),
+            volume: self.volume - node.volume,
+            size: self.size - node.size,
+        }
+    }
+
+    /// Two clusters as one. Symmetric in the two to the last bit, unlike [`with`](Self::with): when two nodes look for
+    /// their best partners, each must see the gain that the other sees.
+    #[inline]
+    #[must_use]
+    pub fn merged(&self, other: &Self, link: f64) -> Self {
+        Self {
+            association: self.association + other.association + 2.0 * link,
+            volume: self.volume + other.volume,
+            size: self.size + other.size,
+        }
+    }
+}
+
+/// The lowest value and the lowest mass of all clusters, or less.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lowest {
+    /// Of [`Objective::value`].
+    pub value: f64,
+    /// Of [`Objective::mass`].
+    pub mass: f64,
+}
+
+/// An objective: the sum of [`value`](Self::value) over all clusters, to be maximised.
+///
+/// Small and `Copy`. The solvers are compiled for each objective by itself, so that none pays for the others.
+pub trait Objective: Copy + Debug + Send + Sync + 'static {
+    /// Whether [`Sums::size`] counts. Where it does, graphs must know the [sizes](crate::Graph::with_sizes) of their nodes.
+    const USES_SIZES: bool;
+
+    /// What a cluster contributes, brought into its mathematical range where rounding has left it; 0 for no cluster.
+    fn value(&self, sums: &Sums) -> f64;
+
+    /// The formula as it stands: out of range by rounding, or because degrees do not count all links.
+    fn unclamped(&self, sums: &Sums) -> f64;
+
+    /// `value(a) + value(b)`, but for rounding; where both are asked again and again, in less time.
+    #[inline]
+    fn value_of_both(&self, a: &Sums, b: &Sums) -> f64 {
+        self.value(a) + self.value(b)
+    }
+
+    /// What shares are measured in, and what every cluster must have.
+    fn mass(&self, sums: &Sums) -> f64;
+
+    /// The size of an ordinary value. Differences are large or small beside it.
+    fn unit(&self) -> f64;
+
+    /// What is minimised, from the objective of `n_clusters`: what they lack to be as good as clusters can be.
+    fn cut(&self, objective: f64, n_clusters: usize) -> f64;
+
+    /// No cluster gains more than this by a node, if the node is linked to none by more than `link`.
+    fn max_joining(&self, node: &Sums, link: f64, lowest: &Lowest) -> f64;
+
+    /// As [`max_joining`](Self::max_joining), for clusters without a link to the node.
+    fn max_joining_unlinked(&self, node: &Sums, lowest: &Lowest) -> f64;
+
+    /// Whether a cluster of the given value gains nothing by a node that is linked to it by `link`. It may, by rounding,
+    /// when this says no.
+    fn gains_nothing(&self, value: f64, node: &Sums, link: f64) -> bool;
+
+    /// The change of the objective when two clusters become one.
+    #[inline]
+    fn merge_gain(&self, a: &Sums, b: &Sums, link: f64) -> f64 {
+        self.value(&a.merged(b, link)) - self.value(a) - self.value(b)
+    }
+}
+
+/// Which objective is optimised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ObjectiveKind {
+    /// Normalized Cut: `A_c / D_c`.
+    #[default]
+    NormalizedCut,
+    /// Ratio-Cut: `(A_c - D_c) / n_c`.
+    RatioCut,
+}
+
+impl ObjectiveKind {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::NormalizedCut, Self::RatioCut];
+
+    /// The name used in reports and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NormalizedCut => "ncut",
+            Self::RatioCut => "ratio-cut",
+        }
+    }
+}
+
+/// Calls `$body` with `$objective` bound to the type that an [`ObjectiveKind`] names, for `$graph`.
+macro_rules! with_objective {
+    ($kind:expr, $graph:expr, |$objective:ident| $body:expr) => {
+        match $kind {
+            $crate::objective::ObjectiveKind::NormalizedCut => {
+                let $objective = $crate::objective::NormalizedCut;
+                $body
+            }
+            $crate::objective::ObjectiveKind::RatioCut => {
+                let $objective = $crate::objective::RatioCut::of($graph.volume(), $graph.n_nodes());
+                $body
+            }
+        }
+    };
+}
+pub(crate) use with_objective;
+
+/// More than a score can be wrong by rounding, in [units](Objective::unit).
+pub(crate) const ROUNDING: f64 = 1e-14;

@@ -1,0 +1,240 @@
+//! Every decision of the search, made once: from what is known of the graph, from what the preset stands for, and from the
+//! limits. The phases read the plan and decide nothing of the kind themselves.
+
+use std::fmt;
+
+use crate::graph::{Graph, Weights};
+use crate::limits::Limits;
+
+/// Batches of recombination where it is brief: a child takes milliseconds there, so that a few cost nobody anything.
+const BRIEF_BATCHES: usize = 6;
+
+/// Which parts of the search run: what a [preset](crate::Preset) stands for, and what an ablation switches off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Start from the paper's hierarchy too.
+    pub hierarchy_start: bool,
+    /// Start from greedy merging.
+    pub merging_start: bool,
+    /// Labels propagate where matching stalls.
+    pub propagation: bool,
+    /// Start under a stricter share too, where modularity chooses.
+    pub strict_starts: bool,
+    /// Chains of moves after a descent, where they pay.
+    pub chains: bool,
+    /// Chains and V-cycles only on small sparse graphs, where they take milliseconds.
+    pub only_quick_refinement: bool,
+    /// Rounds of split-merge for every start; where modularity chooses, on a coarse level only.
+    pub split_rounds: usize,
+    /// V-cycles (coarsening within the clusters, and refining again), at most.
+    pub v_cycles: usize,
+    /// How long solutions are recombined.
+    pub recombination: Recombination,
+}
+
+/// How long solutions are recombined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recombination {
+    /// Not at all.
+    None,
+    /// A few times, on small graphs, where the highest objective is what is looked for.
+    Brief,
+    /// Until nothing better has come for a while, and so many times over.
+    Patient {
+        /// Populations, one after the other.
+        restarts: usize,
+    },
+}
+
+/// Which of several labellings is kept.
+///
+/// Plain N-Cut counts a cluster of three nodes as much as one with half of the graph, so that among labellings which
+/// differ little in the objective, or even with a better one, there are some that nobody can use: one huge cluster, and
+/// the others as small as is allowed. Therefore, where a share is asked for, starts compete by modularity,
+/// `sum_c A_c / V - (D_c / V)^2` with `V` the volume of the graph, which weighs every cluster by its volume;
+/// each of them is a local optimum of N-Cut under the share, and none has a lower objective than the paper's labels,
+/// which are brought to the share where they are not. Without a share the highest objective is what was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The highest objective.
+    Objective,
+    /// The highest modularity among those that are no worse than the paper's.
+    Modularity,
+}
+
+/// What the plan depends on of a graph and of what is asked of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Nodes with edges.
+    pub n_nodes: usize,
+    /// Stored entries, two for every edge.
+    pub n_entries: usize,
+    /// Whether all weights are 1.
+    pub is_unweighted: bool,
+    /// Clusters asked for.
+    pub n_clusters: usize,
+}
+
+impl Facts {
+    /// The facts of a graph.
+    pub fn of(graph: &Graph<'_>, n_clusters: usize) -> Self {
+        Self {
+            n_nodes: graph.n_nodes(),
+            n_entries: graph.columns().len(),
+            is_unweighted: matches!(graph.weights(), Weights::Unit),
+            n_clusters,
+        }
+    }
+}
+
+/// What the search does with a graph.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// What it was made for.
+    pub facts: Facts,
+    /// Look at all labellings, and do nothing else.
+    pub is_exhaustive: bool,
+    /// Beside the graph there is at most one other of its size: what makes such graphs runs by itself, coarse graphs have
+    /// 32-bit weights, and those that do not fit are made anew when they are needed.
+    pub is_large: bool,
+    /// Start from the paper's hierarchy.
+    pub hierarchy_start: bool,
+    /// Start from greedy merging.
+    pub merging_start: bool,
+    /// Make starts under a stricter share too.
+    pub strict_starts: bool,
+    /// Which start is kept.
+    pub choice: Choice,
+    /// Labels propagate where matching stalls.
+    pub propagation: bool,
+    /// Chains of moves follow a descent.
+    pub chains: bool,
+    /// Rounds of split-merge on the graph itself.
+    pub split_rounds: usize,
+    /// Rounds of split-merge on one coarse level, on the way back to the graph.
+    pub coarse_split_rounds: usize,
+    /// V-cycles at most.
+    pub v_cycles: usize,
+    /// Recombination of solutions, if any.
+    pub recombination: Option<Span>,
+    /// Entries that the graphs of kept levels may have all together; `None` for any number.
+    pub held_entries: Option<usize>,
+    /// The thresholds that everything above follows from, and that the phases ask for single levels.
+    pub limits: Limits,
+}
+
+/// How long solutions are recombined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Times that a population lives until it has nothing better to give; the next then starts from nothing, or from
+    /// the best of all before.
+    pub restarts: usize,
+    /// Batches of children in one life at most.
+    pub batches: usize,
+}
+
+impl Plan {
+    /// The plan for a graph without isolated nodes.
+    pub fn new(facts: Facts, effort: &Effort, choice: Choice, limits: &Limits) -> Self {
+        let Facts { n_nodes, n_entries, is_unweighted, .. } = facts;
+        let is_large = n_entries > limits.max_entries_thorough;
+        let is_sparse = is_sparse(n_nodes, n_entries, limits);
+        let is_quick = is_sparse && n_entries <= limits.max_entries_quick;
+        let may_refine = !effort.only_quick_refinement || is_quick;
+        let is_brief = n_entries <= limits.max_entries_brief && choice == Choice::Objective;
+        let span = match effort.recombination {
+            Recombination::Patient { restarts } => Some(Span { restarts, batches: usize::MAX }),
+            Recombination::Brief if is_brief => Some(Span { restarts: 1, batches: BRIEF_BATCHES }),
+            Recombination::Brief | Recombination::None => None,
+        };
+        let is_patient = matches!(effort.recombination, Recombination::Patient { .. });
+        let is_blind = is_unweighted && n_entries > limits.max_entries_unweighted_hierarchy;
+        Self {
+            facts,
+            is_exhaustive: is_patient && n_nodes <= limits.max_nodes_exhaustive,
+            is_large,
+            hierarchy_start: effort.hierarchy_start && !is_blind,
+            merging_start: effort.merging_start,
+            strict_starts: effort.strict_starts && choice == Choice::Modularity && !is_large,
+            choice,
+            propagation: effort.propagation,
+            chains: effort.chains && is_sparse && may_refine,
+            split_rounds: if is_large { 0 } else { effort.split_rounds },
+            coarse_split_rounds: effort.split_rounds,
+            v_cycles: if is_large || !may_refine { 0 } else { effort.v_cycles },
+            recombination: span,
+            held_entries: is_large.then(|| held_entries(&facts, effort, limits)),
+            limits: *limits,
+        }
+    }
+
+    /// Whether nodes have so few neighbours that pairs shrink a graph fast and chains of moves pay.
+    pub(super) fn is_sparse(&self, graph: &Graph<'_>) -> bool {
+        is_sparse(graph.n_nodes(), graph.columns().len(), &self.limits)
+    }
+}
+
+fn is_sparse(n_nodes: usize, n_entries: usize, limits: &Limits) -> bool {
+    n_entries as f64 <= limits.max_row_for_chains * n_nodes as f64
+}
+
+/// The entries that the kept levels of a large graph may have.
+fn held_entries(facts: &Facts, effort: &Effort, limits: &Limits) -> usize {
+    let coarsening = &limits.coarsening;
+    // A preset without splits is quick, and what it takes may be all that memory allows.
+    let share = match facts.is_unweighted && effort.split_rounds == 0 {
+        true => coarsening.held_share_unweighted,
+        false => coarsening.held_share,
+    };
+    let at_least = if facts.is_unweighted { coarsening.held_entries_unweighted } else { 0.0 };
+    (share * facts.n_entries as f64).max(at_least) as usize
+}
+
+impl fmt::Display for Plan {
+    /// One decision a line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (decision, value) in self.decisions() {
+            writeln!(f, "{decision}: {value}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    /// The decisions by name, in the words of a report.
+    pub fn decisions(&self) -> Vec<(&'static str, String)> {
+        let yes = |is_so: bool| if is_so { "yes" } else { "no" }.to_owned();
+        let starts = match (self.hierarchy_start, self.merging_start) {
+            (true, true) => "hierarchy and merging",
+            (true, false) => "hierarchy",
+            (false, true) => "merging",
+            (false, false) => "none",
+        };
+        let choice = match self.choice {
+            Choice::Objective => "objective",
+            Choice::Modularity => "modularity",
+        };
+        let recombination = match self.recombination {
+            None => "none".to_owned(),
+            Some(Span { restarts, batches: usize::MAX }) => format!("{restarts} populations"),
+            Some(Span { restarts, batches }) => format!("{restarts} population of {batches} batches"),
+        };
+        let blocks = self.facts.n_entries >= self.limits.min_entries_for_blocks;
+        vec![
+            ("all labellings", yes(self.is_exhaustive)),
+            ("large graph", yes(self.is_large)),
+            ("starts", starts.to_owned()),
+            ("starts under a stricter share", yes(self.strict_starts)),
+            ("starts compete by", choice.to_owned()),
+            ("label propagation", yes(self.propagation)),
+            ("moves proposed in parallel", yes(blocks)),
+            ("chains of moves", yes(self.chains)),
+            ("split-merge rounds", self.split_rounds.to_string()),
+            ("split-merge rounds on a coarse level", self.coarse_split_rounds.to_string()),
+            ("V-cycles", self.v_cycles.to_string()),
+            ("recombination", recombination),
+            ("entries of kept levels", self.held_entries.map_or("any".to_owned(), |n| n.to_string())),
+        ]
+    }
+}

@@ -1,0 +1,74 @@
+//! A labelling and what it is worth.
+
+use crate::objective::{Modularity, Objective};
+use crate::partition::{ClusterId, Partition};
+use crate::progress::StopReason;
+
+use super::plan::Choice;
+
+/// Masses this much below the floor, relatively, are rounding.
+pub(super) const ROUNDING: f64 = 1e-9;
+
+/// A labelling and what it is worth.
+#[derive(Clone, Debug)]
+pub(super) struct Solution {
+    pub(super) labels: Vec<ClusterId>,
+    pub(super) objective: f64,
+    /// Modularity, of resolution 1.
+    pub(super) modularity: f64,
+    /// How far the smallest cluster's mass is below the floor.
+    shortfall: f64,
+    /// Why its last descent ended.
+    pub(super) stop_reason: StopReason,
+}
+
+impl Solution {
+    pub(super) fn new<O: Objective>(
+        partition: Partition<'_, O>,
+        stop_reason: StopReason,
+        floor: f64,
+    ) -> Self {
+        let objective = partition.table().objective_type();
+        let by_modularity = Modularity { total: partition.graph().volume(), resolution: 1.0 };
+        let (mut lowest, mut modularity) = (f64::INFINITY, 0.0);
+        for cluster in partition.table().iter() {
+            lowest = objective.mass(&cluster.sums).min(lowest);
+            modularity += by_modularity.value(&cluster.sums);
+        }
+        Self {
+            objective: partition.objective(),
+            labels: partition.into_labels(),
+            modularity,
+            shortfall: shortfall(lowest, floor),
+            stop_reason,
+        }
+    }
+
+    pub(super) fn is_feasible(&self) -> bool {
+        self.shortfall == 0.0
+    }
+
+    /// Nearer to the floor, or as near and higher in the objective.
+    pub(super) fn is_better_than(&self, other: &Self) -> bool {
+        self.is_preferred_to(other, Choice::Objective)
+    }
+
+    /// The one of the two that is preferred, this one among equals.
+    pub(super) fn or_preferred(self, other: Self, choice: Choice) -> Self {
+        if other.is_preferred_to(&self, choice) { other } else { self }
+    }
+
+    /// Nearer to the floor, or as near and what `choice` asks for.
+    pub(super) fn is_preferred_to(&self, other: &Self, choice: Choice) -> bool {
+        let merit = |solution: &Self| match choice {
+            Choice::Objective => solution.objective,
+            Choice::Modularity => solution.modularity,
+        };
+        self.shortfall < other.shortfall || (self.shortfall == other.shortfall && merit(self) > merit(other))
+    }
+}
+
+/// How far the lowest mass is below a floor.
+pub(super) fn shortfall(lowest: f64, floor: f64) -> f64 {
+    (floor * (1.0 - ROUNDING) - lowest).max(0.0)
+}
