@@ -81,6 +81,19 @@ fn labels_for(sketches: impl Strategy<Value = Sketch>) -> impl Strategy<Value = 
     })
 }
 
+/// `sum_c cut_c / n_c` of a matrix.
+pub(crate) fn ratio_cut(matrix: &[Vec<f64>], labels: &[u32]) -> f64 {
+    let k = labels.iter().max().map_or(0, |&label| label as usize + 1);
+    let (mut cuts, mut sizes) = (vec![0.0; k], vec![0.0; k]);
+    for (row, &label) in matrix.iter().zip(labels) {
+        sizes[label as usize] += 1.0;
+        for (weight, &other) in row.iter().zip(labels) {
+            cuts[label as usize] += if other == label { 0.0 } else { *weight };
+        }
+    }
+    cuts.iter().zip(&sizes).filter(|(_, size)| **size > 0.0).map(|(cut, size)| cut / size).sum()
+}
+
 /// `sum_c A_c / D_c` straight from the definition, `0 / 0 = 0`.
 pub(crate) fn objective(matrix: &[Vec<f64>], labels: &[u32]) -> f64 {
     let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
