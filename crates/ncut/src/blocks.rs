@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use crate::graph::NodeId;
+use crate::parallel::prelude::*;
 
 /// Graphs with fewer entries are visited one by one, each node knowing what all before it did.
 const LEAST_ENTRIES: usize = 6_000_000;

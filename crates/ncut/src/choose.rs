@@ -1,6 +1,8 @@
 //! How many clusters? The paper's heuristic: the number after which another cluster gains much less.
 
-use std::ops::{ControlFlow, RangeInclusive};
+#[cfg(feature = "spectral")]
+use std::ops::ControlFlow;
+use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
@@ -8,6 +10,7 @@ use crate::metrics::Label;
 use crate::ncut::{Ncut, Preset};
 use crate::partition::density;
 use crate::progress::{Observer, Progress, Stage};
+#[cfg(feature = "spectral")]
 use crate::spectral::{Spectrum, SpectrumSettings};
 
 /// A turn of the curve below this is none: the curves of a single cloud of points turn by up to 0.75.
@@ -114,11 +117,15 @@ impl Ncut {
             rows.push((n_clusters, found.labels, found.objective));
         }
         rows.reverse();
+        #[cfg(feature = "spectral")]
         let spectrum = self.eigenvalues(graph, most, observe)?;
+        #[cfg(not(feature = "spectral"))]
+        let spectrum: Option<Vec<f64>> = None;
         Ok(CountCurve::new(rows, range, spectrum.as_deref()))
     }
 
     /// The largest eigenvalues, unless they do not converge.
+    #[cfg(feature = "spectral")]
     fn eigenvalues(
         &self,
         graph: &Graph<'_>,

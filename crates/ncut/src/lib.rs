@@ -26,10 +26,21 @@
 
 pub mod error;
 pub mod progress;
+mod parallel;
 mod blocks;
 mod disjoint;
 mod random;
+// Only the module `io` maps files.
+#[cfg(feature = "mapping")]
+#[cfg_attr(not(feature = "files"), allow(dead_code))]
 mod mapping;
+#[cfg(all(feature = "files", not(feature = "mapping")))]
+#[path = "no_mapping.rs"]
+mod mapping;
+#[cfg(all(feature = "mapping", any(feature = "neighbors", feature = "spectral")))]
+mod pages;
+#[cfg(all(not(feature = "mapping"), any(feature = "neighbors", feature = "spectral")))]
+#[path = "no_pages.rs"]
 mod pages;
 pub mod graph;
 pub mod partition;
@@ -37,10 +48,14 @@ pub mod metrics;
 pub mod newcomers;
 pub mod descent;
 pub mod hierarchy;
+#[cfg(feature = "neighbors")]
 pub mod neighbors;
+#[cfg(feature = "image")]
 pub mod image;
+#[cfg(feature = "spectral")]
 pub mod spectral;
 pub mod synthetic;
+#[cfg(feature = "files")]
 pub mod io;
 mod start;
 pub mod search;

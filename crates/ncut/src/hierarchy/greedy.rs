@@ -9,11 +9,10 @@
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
-
 use crate::disjoint::DisjointSets;
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
+use crate::parallel::prelude::*;
 use crate::partition::density;
 use crate::progress::{Progress, Stage, Watch};
 

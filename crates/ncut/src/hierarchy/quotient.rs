@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::graph::{Graph, Members, NodeId, RowSums, Weights};
+use crate::parallel::prelude::*;
 use crate::progress::{Progress, Stage, Watch};
 use crate::random::mix;
 

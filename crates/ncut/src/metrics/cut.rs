@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::{Label, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
+use crate::parallel::prelude::*;
 use crate::partition::{Sum, density};
 
 /// Nodes whose rows are looked at side by side before their sums are added up in order, and by how many at least.

@@ -11,13 +11,12 @@
 
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
-
 use super::exact::{Nearest, take_nearest};
 use super::forest::Sketches;
 use super::points::Space;
 use super::rows::{Key, Meeting, Rows};
 use crate::graph::NodeId;
+use crate::parallel::prelude::*;
 use crate::random::mix;
 
 /// Points of a leaf at most, for each neighbour searched and in all.

@@ -1,9 +1,8 @@
 //! The weight between every node and every cluster, kept while nodes move: the paper's `y_k' A`.
 
-use rayon::prelude::*;
-
 use super::ClusterId;
 use crate::graph::{Graph, NodeId};
+use crate::parallel::prelude::*;
 
 /// They pay off in graphs with at least so many entries a row, and so many for every cluster. Summing them up takes a
 /// sweep and a fifth. Measured with a tenth of the nodes in a wrong cluster, a descent is then 1.2 to 4 times as fast

@@ -8,10 +8,9 @@ mod sum;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
+use crate::parallel::prelude::*;
 use bonds::Bonds;
 use labels::Labels;
 

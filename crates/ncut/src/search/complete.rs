@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::graph::{Graph, NodeId, Parts};
 use crate::hierarchy::Merging;
+use crate::parallel::prelude::*;
 use crate::partition::{ClusterId, density};
 
 use super::bisect::bisect;

@@ -284,7 +284,7 @@ fn starts(
             None => improved(multilevel(graph, task, &how)?),
         }
     };
-    let (paper, merged) = rayon::join(from_paper, from_merging);
+    let (paper, merged) = crate::parallel::join(from_paper, from_merging);
     let mut all = paper?;
     all.extend(merged?);
     Ok(all)
@@ -295,7 +295,7 @@ fn starts_of_large(graph: &Graph<'_>, effort: &Effort, task: &Task<'_>, seed: u6
     let from_paper =
         has_first_neighbors(graph, effort).then(|| starts::hierarchy(graph, task)).transpose()?;
     let how = Coarsening { within: None, noise: 0.0, seed };
-    let (paper, merged) = rayon::join(
+    let (paper, merged) = crate::parallel::join(
         || from_paper.map(|labels| starts::descended(graph, labels, task)).transpose(),
         || effort.merging.then(|| multilevel(graph, task, &how)).transpose(),
     );

@@ -4,11 +4,10 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::hierarchy::Merging;
+use crate::parallel::prelude::*;
 use crate::partition::ClusterId;
 use crate::progress::{Progress, Stage};
 use crate::random::Random;

@@ -5,11 +5,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
-
 use crate::descent::Proof;
 use crate::error::Result;
 use crate::graph::{Graph, NodeId, Parts};
+use crate::parallel::prelude::*;
 use crate::partition::{ClusterId, Partition, density};
 use crate::random::mixed;
 
