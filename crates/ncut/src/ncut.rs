@@ -1,7 +1,7 @@
 //! The front door: settings in, a clustering out.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::descent::{StoppingRule, descend};
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::hierarchy::{InitialLabels, MergeTree, n2hi};
 use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED, number_by_appearance};
 use crate::partition::{ClusterId, Partition};
-use crate::progress::{Observer, Progress, SharedObserver, StopReason, unobserved};
+use crate::progress::{Instant, Observer, Progress, SharedObserver, StopReason, unobserved};
 use crate::search::{Choice, Effort, Recombination, Request, search};
 use crate::start;
 
