@@ -21,7 +21,26 @@
 //!
 //! The library never prints, panics on no input, and gives the same labels for the same graph and settings
 //! on every run and every machine.
+//!
+//! # Features
+//!
+//! All but `parquet` are on by default. With `default-features = false` there remain graphs, [`Ncut`] with all its presets,
+//! partitions, metrics, hierarchies, newcomers and synthetic graphs.
+//!
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `files` | the module [`io`] |
+//! | `image` | the module [`image`](mod@image) |
+//! | `neighbors` | the module [`neighbors`] |
+//! | `spectral` | the module [`spectral`], and the eigenvalues of [`Ncut::choose`] |
+//! | `mapping` | `.ncut` files are mapped, not read into memory; large arrays are in large pages |
+//! | `threads` | all threads work, not one; the results are the same |
+//! | `parquet` | `.parquet` files, and `files` |
+//!
+//! Without `files` the library also builds for `wasm32-unknown-unknown`. There is no clock there, so a
+//! [time limit](Ncut::time_limit) has no effect.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 pub mod error;
@@ -30,9 +49,8 @@ mod parallel;
 mod blocks;
 mod disjoint;
 mod random;
-// Only the module `io` maps files.
 #[cfg(feature = "mapping")]
-#[cfg_attr(not(feature = "files"), allow(dead_code))]
+#[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only the module `io` maps files"))]
 mod mapping;
 #[cfg(all(feature = "files", not(feature = "mapping")))]
 #[path = "no_mapping.rs"]

@@ -1,8 +1,7 @@
 //! Work on all threads, by rayon; the only place that names it. Without the feature `threads` the same names work on
 //! one thread, with the same results.
 
-// Which of the names are used depends on the other features.
-#![allow(dead_code, unused_imports)]
+#![allow(dead_code, unused_imports, reason = "which names are used depends on the other features")]
 
 #[cfg(feature = "threads")]
 pub(crate) use rayon::{current_num_threads, join, prelude};

@@ -1,4 +1,5 @@
 //! Our own binary files: mapped as they are, refused when they are not whole.
+#![cfg(feature = "files")]
 
 mod common;
 
