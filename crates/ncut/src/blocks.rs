@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use crate::graph::NodeId;
+use crate::parallel::prelude::*;
 
 /// Blocks of a graph, and how many nodes they have at most.
 const N_BLOCKS: usize = 64;

@@ -2,13 +2,12 @@
 
 use std::ops::RangeInclusive;
 
-use crate::error::{Error, Result, or_stopped};
+use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Subgraph};
 use crate::metrics::{Label, UNLABELLED};
 use crate::ncut::{ComponentChoice, Ncut, Preset};
 use crate::objective::{NormalizedCut, Objective, ObjectiveKind};
 use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
-use crate::spectral::{Spectrum, SpectrumSettings};
 
 /// A turn of the curve below this is none: the curves of a single cloud of points turn by up to 0.75.
 const MIN_TURN: f64 = 0.9;
@@ -175,9 +174,18 @@ impl Ncut {
 }
 
 /// The largest eigenvalues, unless they do not converge or there is no time for them.
+#[cfg(feature = "spectral")]
 fn eigenvalues(graph: &Graph<'_>, count: usize, clock: &Clock<'_>) -> Result<Option<Vec<f64>>> {
+    use crate::error::or_stopped;
+    use crate::spectral::{Spectrum, SpectrumSettings};
     let spectrum = or_stopped(Spectrum::of(graph, count, &SpectrumSettings::default(), clock))?;
     Ok(spectrum.ok().filter(|spectrum| spectrum.is_converged).map(|spectrum| spectrum.values))
+}
+
+/// Without the feature `spectral` there are none.
+#[cfg(not(feature = "spectral"))]
+fn eigenvalues(_: &Graph<'_>, _: usize, _: &Clock<'_>) -> Result<Option<Vec<f64>>> {
+    Ok(None)
 }
 
 impl CountCurve {

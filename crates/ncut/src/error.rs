@@ -165,11 +165,13 @@ impl From<Stopped> for Error {
 
 impl Error {
     /// A problem in a file: at a line, when there is one.
+    #[cfg(any(feature = "files", feature = "image"))]
     pub(crate) fn in_file(line: impl Into<Option<u64>>, problem: impl Into<String>) -> Self {
         Self::BadFile { path: None, line: line.into(), problem: problem.into() }
     }
 
     /// A file that is not what was written.
+    #[cfg(feature = "files")]
     pub(crate) fn damaged(problem: &str) -> Self {
         Self::in_file(None, format!("the file is damaged: {problem}; make it anew with `ncut convert`"))
     }
@@ -185,6 +187,7 @@ impl Error {
     }
 
     /// The same error for a file that counts rows and columns from 1.
+    #[cfg(feature = "files")]
     pub(crate) fn counted_from_one(self) -> Self {
         match self {
             Self::Asymmetric { from, to, weight, mirror } => {

@@ -21,17 +21,46 @@
 //!
 //! The library never prints, panics on no input, and gives the same labels for the same graph and settings
 //! on every run and every machine.
+//!
+//! # Features
+//!
+//! All but `parquet` are on by default. With `default-features = false` there remain graphs, [`Ncut`] with all its presets,
+//! partitions, metrics, hierarchies, newcomers and synthetic graphs.
+//!
+//! | feature | what it adds |
+//! | --- | --- |
+//! | `files` | the module [`io`] |
+//! | `image` | the module [`image`](mod@image) |
+//! | `neighbors` | the module [`neighbors`] |
+//! | `spectral` | the module [`spectral`], and the eigenvalues of [`Ncut::choose`] |
+//! | `mapping` | `.ncut` files are mapped, not read into memory; large arrays are in large pages |
+//! | `threads` | all threads work, not one; the results are the same |
+//! | `parquet` | `.parquet` files, and `files` |
+//!
+//! Without `files` the library also builds for `wasm32-unknown-unknown`. There is no clock there, so a
+//! [time limit](Ncut::time_limit) has no effect.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
 pub mod error;
 pub mod progress;
 pub mod limits;
 pub mod objective;
+mod parallel;
 mod blocks;
 mod disjoint;
 mod random;
+#[cfg(feature = "mapping")]
+#[cfg_attr(not(feature = "files"), allow(dead_code, reason = "only the module `io` maps files"))]
 mod mapping;
+#[cfg(all(feature = "files", not(feature = "mapping")))]
+#[path = "no_mapping.rs"]
+mod mapping;
+#[cfg(all(feature = "mapping", any(feature = "neighbors", feature = "spectral")))]
+mod pages;
+#[cfg(all(not(feature = "mapping"), any(feature = "neighbors", feature = "spectral")))]
+#[path = "no_pages.rs"]
 mod pages;
 pub mod graph;
 pub mod partition;
@@ -39,10 +68,14 @@ pub mod metrics;
 pub mod newcomers;
 pub mod descent;
 pub mod hierarchy;
+#[cfg(feature = "neighbors")]
 pub mod neighbors;
+#[cfg(feature = "image")]
 pub mod image;
+#[cfg(feature = "spectral")]
 pub mod spectral;
 pub mod synthetic;
+#[cfg(feature = "files")]
 pub mod io;
 mod start;
 pub mod search;

@@ -1,4 +1,5 @@
 //! Our own binary files: mapped as they are, refused when they are not whole.
+#![cfg(feature = "files")]
 
 mod common;
 
@@ -227,7 +228,7 @@ fn verifying_can_be_stopped_and_begun_again() {
 }
 
 /// A file of a gigabyte with nothing in it opens as fast as a small one: only its ends are looked at.
-#[cfg(unix)]
+#[cfg(all(unix, feature = "mapping"))]
 #[test]
 fn opening_reads_nothing_but_the_header() {
     use std::os::unix::fs::FileExt;

@@ -1,4 +1,5 @@
 //! How many clusters there are.
+#![cfg(all(feature = "neighbors", feature = "spectral"))]
 
 use ncut::neighbors::{Points, self_tuning_graph};
 use ncut::synthetic::{five_blocks, two_circles};

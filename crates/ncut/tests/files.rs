@@ -1,4 +1,5 @@
 //! Reading and writing: every format gives back what it was given.
+#![cfg(feature = "files")]
 
 mod common;
 

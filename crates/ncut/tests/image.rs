@@ -1,5 +1,6 @@
 //! Pictures: decoding, blur and scale against scipy and scikit-image, graphs against scikit-learn and against
 //! slow code, drawings.
+#![cfg(feature = "image")]
 
 use std::io::Cursor;
 use std::ops::ControlFlow;

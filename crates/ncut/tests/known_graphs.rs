@@ -1,4 +1,5 @@
 //! Small graphs whose answers are known.
+#![cfg(feature = "neighbors")]
 
 use std::ops::ControlFlow;
 use std::time::Duration;

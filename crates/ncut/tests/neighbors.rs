@@ -1,4 +1,5 @@
 //! Neighbours and graphs of points, against brute force.
+#![cfg(feature = "neighbors")]
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;

@@ -1,4 +1,5 @@
 //! New nodes and new points beside a clustering.
+#![cfg(feature = "neighbors")]
 
 mod common;
 

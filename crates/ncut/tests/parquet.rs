@@ -1,5 +1,5 @@
 //! Parquet files, with the feature of that name: `cargo test -p ncut --features parquet --test parquet`.
-#![cfg(feature = "parquet")]
+#![cfg(all(feature = "neighbors", feature = "parquet"))]
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};

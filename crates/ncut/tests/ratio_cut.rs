@@ -22,9 +22,10 @@ fn connected(sketch: &Sketch) -> Sketch {
             n_nodes += 1;
         }
     }
-    let edges = sketch.edges.iter().filter_map(|&(from, to, weight)| {
-        Some((number[from as usize]?, number[to as usize]?, weight))
-    });
+    let edges = sketch
+        .edges
+        .iter()
+        .filter_map(|&(from, to, weight)| Some((number[from as usize]?, number[to as usize]?, weight)));
     Sketch { n_nodes, edges: edges.collect() }
 }
 

@@ -1,4 +1,5 @@
 //! Calls that are refused, and what is said about them.
+#![cfg(feature = "neighbors")]
 
 use ncut::neighbors::{Points, self_tuning_graph};
 use ncut::{Agreement, CutScore, Error, Graph, Ncut, Partition, Symmetrize, Weights};

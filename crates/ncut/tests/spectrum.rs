@@ -1,4 +1,5 @@
 //! The spectrum and the upper bound, against a dense solver and closed forms.
+#![cfg(feature = "spectral")]
 
 use std::f64::consts::PI;
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
+#[cfg(feature = "mapping")]
 use crate::mapping::Mapped;
 
 /// Numbers of a graph: its own, borrowed, or in a file that is mapped into memory. A slice to its users.
@@ -13,6 +14,7 @@ pub struct Array<'a, T: 'static>(Place<'a, T>);
 enum Place<'a, T: 'static> {
     Owned(Vec<T>),
     Borrowed(&'a [T]),
+    #[cfg(feature = "mapping")]
     Mapped(Mapped<T>),
 }
 
@@ -24,6 +26,7 @@ impl<T> Deref for Array<'_, T> {
         match &self.0 {
             Place::Owned(numbers) => numbers,
             Place::Borrowed(numbers) => numbers,
+            #[cfg(feature = "mapping")]
             Place::Mapped(numbers) => numbers,
         }
     }
@@ -35,6 +38,7 @@ impl<T: Clone> Array<'_, T> {
         match self.0 {
             Place::Owned(numbers) => numbers,
             Place::Borrowed(numbers) => numbers.to_vec(),
+            #[cfg(feature = "mapping")]
             Place::Mapped(numbers) => numbers.to_vec(),
         }
     }
@@ -91,6 +95,7 @@ impl<'a, T: Clone> From<Cow<'a, [T]>> for Array<'a, T> {
     }
 }
 
+#[cfg(feature = "mapping")]
 impl<T> From<Mapped<T>> for Array<'_, T> {
     fn from(numbers: Mapped<T>) -> Self {
         Self(Place::Mapped(numbers))

@@ -1,14 +1,10 @@
 //! Constructors: from edges, one by one, and from a full symmetric matrix. All checks live here.
 
-use std::sync::Arc;
-
-use rayon::prelude::*;
-
-use super::csr::{Csr, Mirror, check_weight, zeros};
-use super::row_order::SHORT_ROW;
+use super::csr::{Csr, Mirror, SHORT_ROW, check_weight, zeros};
 use super::symmetry::Symmetry;
-use super::{Array, Graph, NodeId, Seal, Weights};
+use super::{Array, Graph, NodeId, Weights};
 use crate::error::{Error, Result};
+use crate::parallel::prelude::*;
 
 /// Rows that are worth a thread.
 const MIN_ROWS: usize = 1 << 14;
@@ -76,29 +72,6 @@ impl Graph<'static> {
         }
         let csr = Csr::from_entries(n_nodes, entries, weights, Mirror::No)?;
         Graph::from_csr(csr.offsets, csr.columns, csr.weights, symmetrize)
-    }
-}
-
-/// A graph as a file holds it, all its sums with it.
-pub(crate) struct StoredGraph {
-    pub(crate) offsets: Array<'static, u64>,
-    pub(crate) columns: Array<'static, NodeId>,
-    pub(crate) weights: Weights<'static>,
-    pub(crate) self_loops: Array<'static, f64>,
-    pub(crate) degrees: Array<'static, f64>,
-    pub(crate) n_loops: usize,
-    pub(crate) n_isolated: usize,
-    pub(crate) volume: f64,
-    pub(crate) seal: Option<Arc<Seal>>,
-}
-
-impl Graph<'static> {
-    /// A graph whose arrays have the right lengths, and are otherwise looked at when it is verified.
-    pub(crate) fn from_stored(stored: StoredGraph) -> Self {
-        let StoredGraph { offsets, columns, weights, self_loops, degrees, .. } = stored;
-        let StoredGraph { n_loops, n_isolated, volume, seal, .. } = stored;
-        let sizes = Array::default();
-        Self { offsets, columns, weights, self_loops, degrees, sizes, n_loops, n_isolated, volume, seal }
     }
 }
 
@@ -283,6 +256,7 @@ impl GraphBuilder {
     }
 
     /// Makes room for so many edges more.
+    #[cfg(feature = "neighbors")]
     pub(crate) fn reserve(&mut self, n_edges: usize, weighted: bool) {
         self.ends.reserve_exact(n_edges);
         if weighted {

@@ -5,6 +5,9 @@ use std::ops::Range;
 use super::{Array, NodeId, Weights};
 use crate::error::{Error, Result};
 
+/// Rows of at most so many entries are short.
+pub(super) const SHORT_ROW: usize = 64;
+
 /// Rows of a matrix on their way to becoming a graph.
 pub(crate) struct Csr<'a> {
     pub(crate) offsets: Array<'a, u64>,

@@ -3,8 +3,11 @@
 mod array;
 mod build;
 mod csr;
+#[cfg(feature = "files")]
 mod row_order;
+#[cfg(feature = "files")]
 mod sorter;
+#[cfg(feature = "files")]
 mod spill;
 mod symmetry;
 mod components;
@@ -13,28 +16,37 @@ mod triangle;
 mod contract;
 mod parts;
 mod subgraph;
+#[cfg(feature = "files")]
+mod verify;
+#[cfg(not(feature = "files"))]
+#[path = "no_verify.rs"]
 mod verify;
 
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::objective::{Objective, Sums};
+use crate::progress::Clock;
 
 pub use array::Array;
-pub(crate) use build::StoredGraph;
 pub use build::{GraphBuilder, Symmetrize};
 pub use components::Components;
 pub use contract::LEFT_OUT;
 pub(crate) use contract::Members;
 use contract::Rows;
+#[cfg(feature = "files")]
 pub(crate) use csr::Csr;
 pub(crate) use parts::Parts;
 pub(crate) use row_sums::RowSums;
+#[cfg(feature = "files")]
 pub(crate) use sorter::{EdgeSorter, Edges, Run};
+#[cfg(feature = "files")]
 pub(crate) use spill::Spilling;
 pub(crate) use subgraph::Subgraph;
 pub(crate) use triangle::Triangle;
 pub(crate) use verify::Seal;
+#[cfg(feature = "files")]
+pub(crate) use verify::StoredGraph;
 
 /// Number of a node, from 0.
 pub type NodeId = u32;
@@ -251,6 +263,24 @@ impl<'a> Graph<'a> {
     /// Offsets, columns and weights, as [`from_csr`](Self::from_csr) takes them.
     pub fn into_parts(self) -> (Array<'a, u64>, Array<'a, NodeId>, Weights<'a>) {
         (self.offsets, self.columns, self.weights)
+    }
+
+    /// Makes sure that the arrays are those of a graph, which only those of a mapped file may fail to be: every other
+    /// graph was checked when it was made. What finds clusters, scores or writes a graph calls this first; it works once
+    /// for a graph and its clones, and answers at once after that.
+    ///
+    /// # Errors
+    /// When the file is damaged, naming it and the array.
+    pub fn verify(&self) -> Result<()> {
+        self.verify_observed(&Clock::new())
+    }
+
+    /// As [`verify`](Self::verify), telling the clock how it goes.
+    ///
+    /// # Errors
+    /// Also when the clock says stop.
+    pub fn verify_observed(&self, clock: &Clock<'_>) -> Result<()> {
+        self.seal.as_ref().map_or(Ok(()), |seal| seal.check(self, clock))
     }
 
     /// The positions of a node's stored entries.

@@ -1,9 +1,7 @@
 //! Sorting rows: most are short, and their order is what a processor guesses worst.
 
 use super::NodeId;
-
-/// Rows of at most so many entries are sorted by [`ranks`].
-pub(super) const SHORT_ROW: usize = 64;
+use super::csr::SHORT_ROW;
 
 /// Columns that are compared at once.
 const LANES: usize = 8;

@@ -5,13 +5,12 @@
 
 use std::ops::{AddAssign, Range};
 
-use rayon::prelude::*;
-
-use super::csr::{Csr, Mirror, ascends, zeros};
-use super::row_order::{HasEquals, SHORT_ROW, ranks};
+use super::csr::{Csr, Mirror, SHORT_ROW, ascends, zeros};
+use super::row_order::{HasEquals, ranks};
 use super::spill::{Spill, Spilling};
 use super::{Graph, NodeId, Symmetrize, Weights};
 use crate::error::{Error, Result};
+use crate::parallel::prelude::*;
 
 /// Rows of a block: its entries stay in cache while they are sorted.
 pub(super) const BLOCK_ROWS: usize = 1 << 10;
@@ -185,7 +184,7 @@ fn sorted(runs: Vec<Run>, first_block: usize, n_rows: usize) -> Result<Csr<'stat
             false => Ok(how_often(zeros::<f64>(starts[n_blocks], n_rows, n_entries)?, &merged).into()),
         }
     };
-    let ((), weights) = rayon::join(|| close_gaps(&mut columns, &sizes, &starts), weigh);
+    let ((), weights) = crate::parallel::join(|| close_gaps(&mut columns, &sizes, &starts), weigh);
     let weights = weights?;
     Ok(Csr { offsets: offsets.into(), columns: columns.into(), weights })
 }

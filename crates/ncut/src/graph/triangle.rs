@@ -3,10 +3,9 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use rayon::prelude::*;
-
 use super::row_sums::RowSums;
 use super::{Members, NodeId};
+use crate::parallel::prelude::*;
 use crate::progress::Stopped;
 
 /// Entries that one thread sums up at a time, and how many times that before the observer is asked: what is
@@ -188,7 +187,7 @@ impl<W: Stored> Triangle<W> {
     /// The matrix beside the triangle, on all threads: each makes rows that follow each other.
     fn mirrored_beside(self) -> (Vec<u64>, Vec<NodeId>, Vec<W>) {
         let n_rows = self.ends.len();
-        let size = n_rows.div_ceil(RANGES_PER_THREAD * rayon::current_num_threads());
+        let size = n_rows.div_ceil(RANGES_PER_THREAD * crate::parallel::current_num_threads());
         // Calls `visit(column, row, entry)` for the entries above the diagonal in some columns, by rows.
         let for_each_above = |columns: &Range<usize>, visit: &mut dyn FnMut(usize, usize, usize)| {
             for row in 0..columns.end - 1 {

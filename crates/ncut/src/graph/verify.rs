@@ -5,13 +5,12 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
-
-use super::{Graph, NodeId, Weights};
+use super::{Array, Graph, NodeId, Weights};
 use crate::error::{Error, Result};
+use crate::parallel::prelude::*;
 use crate::progress::{Clock, Progress, Stage, Stopped};
 use crate::random::{mix, mixed};
 
@@ -32,32 +31,41 @@ pub(crate) struct Seal {
     pub(crate) outcome: OnceLock<Option<String>>,
 }
 
-impl Graph<'_> {
-    /// Makes sure that the arrays are those of a graph, which only those of a mapped file may fail to be: every other
-    /// graph was checked when it was made. What finds clusters, scores or writes a graph calls this first; it works once
-    /// for a graph and its clones, and answers at once after that.
-    ///
-    /// # Errors
-    /// When the file is damaged, naming it and the array.
-    pub fn verify(&self) -> Result<()> {
-        self.verify_observed(&Clock::new())
-    }
+/// A graph as a file holds it, all its sums with it.
+pub(crate) struct StoredGraph {
+    pub(crate) offsets: Array<'static, u64>,
+    pub(crate) columns: Array<'static, NodeId>,
+    pub(crate) weights: Weights<'static>,
+    pub(crate) self_loops: Array<'static, f64>,
+    pub(crate) degrees: Array<'static, f64>,
+    pub(crate) n_loops: usize,
+    pub(crate) n_isolated: usize,
+    pub(crate) volume: f64,
+    pub(crate) seal: Option<Arc<Seal>>,
+}
 
-    /// As [`verify`](Self::verify), telling the clock how it goes.
-    ///
-    /// # Errors
-    /// Also when the clock says stop.
-    pub fn verify_observed(&self, clock: &Clock<'_>) -> Result<()> {
-        let Some(seal) = &self.seal else { return Ok(()) };
-        if seal.outcome.get().is_none() {
-            let found = self.damage(seal, clock)?;
+impl Graph<'static> {
+    /// A graph whose arrays have the right lengths, and are otherwise looked at when it is verified.
+    pub(crate) fn from_stored(stored: StoredGraph) -> Self {
+        let StoredGraph { offsets, columns, weights, self_loops, degrees, .. } = stored;
+        let StoredGraph { n_loops, n_isolated, volume, seal, .. } = stored;
+        let sizes = Array::default();
+        Self { offsets, columns, weights, self_loops, degrees, sizes, n_loops, n_isolated, volume, seal }
+    }
+}
+
+impl Seal {
+    /// Compares the arrays with their checksums, unless that was done before.
+    pub(super) fn check(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<()> {
+        if self.outcome.get().is_none() {
+            let found = graph.damage(self, clock)?;
             // Another thread may have found the same meanwhile.
-            let _ = seal.outcome.set(found);
+            let _ = self.outcome.set(found);
         }
-        match seal.outcome.get() {
+        match self.outcome.get() {
             Some(Some(problem)) => {
                 let error = Error::damaged(problem);
-                Err(match &seal.path {
+                Err(match &self.path {
                     Some(path) => error.at(path),
                     None => error,
                 })
@@ -65,7 +73,9 @@ impl Graph<'_> {
             _ => Ok(()),
         }
     }
+}
 
+impl Graph<'_> {
     /// What is wrong with the arrays, if anything.
     fn damage(&self, seal: &Seal, clock: &Clock<'_>) -> Result<Option<String>> {
         let wrong = |array: &str| Ok(Some(format!("the checksum of its {array} is wrong")));

@@ -6,13 +6,12 @@
 
 use std::cmp::Ordering;
 
-use rayon::prelude::*;
-
 use crate::disjoint::DisjointSets;
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 use crate::limits::Limits;
 use crate::objective::{Objective, Sums};
+use crate::parallel::prelude::*;
 use crate::progress::{Clock, Progress, Stage, Stopped};
 
 use super::groups::Groups;

@@ -3,11 +3,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::graph::{Graph, Members, NodeId, RowSums, Weights};
 use crate::objective::Objective;
+use crate::parallel::prelude::*;
 use crate::progress::{Clock, Progress, Stage, Stopped};
 use crate::random::mix;
 

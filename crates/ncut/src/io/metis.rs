@@ -2,14 +2,13 @@
 
 use std::io::{self, Write};
 
-use rayon::prelude::*;
-
 use super::GraphFile;
 use super::fields::{parse_count, parse_node, parse_weight};
 use super::numbers::{decimal, digits};
 use super::text::{Lines, Parsed, as_text, without_end};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Symmetrize, Weights};
+use crate::parallel::prelude::*;
 
 const COMMENT: char = '%';
 /// Weights a node may have; they are skipped.

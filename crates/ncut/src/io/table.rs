@@ -9,6 +9,7 @@ use super::npz::Archive;
 use super::parquet;
 use super::text::{self, Compression, Lines};
 use crate::error::{Error, Result};
+#[cfg(feature = "neighbors")]
 use crate::neighbors::Points;
 use crate::progress::Clock;
 
@@ -56,6 +57,7 @@ impl Table {
     ///
     /// # Errors
     /// When a number is NaN, infinite or too large, naming its row and column.
+    #[cfg(feature = "neighbors")]
     pub fn points(&self) -> Result<Points<'_>> {
         match &self.values {
             TableValues::F32(values) => Points::new(values, self.n_columns),

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
-
 use crate::error::{Error, Result};
+use crate::parallel::prelude::*;
 use crate::progress::{Clock, Progress, Stage};
 
 const BUFFER: usize = 1 << 18;
@@ -201,7 +200,7 @@ impl Lines<'_> {
         parse: impl Fn(&S, &[u8]) -> T + Sync,
         take: impl Fn(&mut S, Vec<Parsed<T>>) -> Result<()>,
     ) -> Result<()> {
-        let n_threads = rayon::current_num_threads();
+        let n_threads = crate::parallel::current_num_threads();
         let most = self.memory_limit.map_or(u64::MAX, |limit| limit / (128 * n_threads as u64));
         let most = most.clamp(*PORTION.start() / 4, *PORTION.end());
         let portion = (self.progress.total / PORTIONS).max(*PORTION.start()).min(most) as usize;
@@ -216,8 +215,10 @@ impl Lines<'_> {
             batch = (batch * 2).min(most);
             let portion = portion.min(batch / n_threads);
             let parse = |lines: &[u8]| parse(state, lines);
-            let (parsed, ()) =
-                rayon::join(|| parse_all(&text, portion, &parse), || rest.fill(&mut next_text, batch));
+            let (parsed, ()) = crate::parallel::join(
+                || parse_all(&text, portion, &parse),
+                || rest.fill(&mut next_text, batch),
+            );
             let counted = parsed.into_iter().map(|(n_lines, value)| {
                 let lines_before = self.number;
                 self.number += n_lines;

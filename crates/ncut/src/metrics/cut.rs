@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use rayon::prelude::*;
-
 use super::{Label, UNLABELLED};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use crate::objective::{Modularity, NormalizedCut, Objective, ObjectiveKind, Sums, with_objective};
+use crate::parallel::prelude::*;
 use crate::partition::Sum;
 
 /// Nodes whose rows are looked at side by side before their sums are added up in order, and by how many at least.

@@ -9,13 +9,12 @@
 //! Memory is what takes time: the points are put in the order of a tree's leaves, so that neighbours stand close to
 //! each other.
 
-use rayon::prelude::*;
-
 use super::exact::{Nearest, take_nearest};
 use super::forest::Sketches;
 use super::points::Space;
 use super::rows::{Key, Meeting, Rows};
 use crate::graph::NodeId;
+use crate::parallel::prelude::*;
 use crate::progress::Stopped;
 use crate::random::mix;
 

@@ -12,11 +12,10 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rayon::prelude::*;
-
 use super::packed::{Center, Coarse, Packed, multiply};
 use super::points::Space;
 use crate::graph::NodeId;
+use crate::parallel::prelude::*;
 use crate::progress::Stopped;
 
 /// Queries that share one pass over the targets.
@@ -61,7 +60,7 @@ pub(super) fn nearest_of_all(
     if n_points < 4 * QUERIES || !coarse_suffices(search, &center) {
         return nearest(search, &everyone, report);
     }
-    let block_size = n_points.div_ceil(n_blocks(n_points, rayon::current_num_threads()));
+    let block_size = n_points.div_ceil(n_blocks(n_points, crate::parallel::current_num_threads()));
     let mut blocks: Vec<Option<Block>> =
         everyone.par_chunks(block_size).map(|points| Some(Block::new(points, search, &center))).collect();
     let n_blocks = blocks.len();
@@ -481,7 +480,7 @@ pub(super) fn nearest(
 ) -> Result<Vec<Nearest>, Stopped> {
     let center = Center::new(search.targets);
     let coarse_fails = AtomicUsize::new(0);
-    let batch = QUERIES * rayon::current_num_threads().max(1) * 2;
+    let batch = QUERIES * crate::parallel::current_num_threads().max(1) * 2;
     let mut found = Vec::with_capacity(queries.len());
     for queries in queries.chunks(batch) {
         report(found.len())?;

@@ -3,10 +3,10 @@
 //! Trees divide the points by short sketches of them, because reading whole rows takes time.
 
 use pulp::{Simd, WithSimd};
-use rayon::prelude::*;
 
 use super::rows::{Rows, Table};
 use crate::graph::NodeId;
+use crate::parallel::prelude::*;
 use crate::random::{Random, mix};
 
 /// Lanes of a sum.

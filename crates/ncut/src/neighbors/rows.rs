@@ -5,12 +5,12 @@
 //! Otherwise it becomes a 32-bit float, and every sum runs over the coordinates from the first to the last, many
 //! sums side by side.
 
-use pulp::bytemuck::{Pod, cast_slice};
-use rayon::prelude::*;
+use pulp::bytemuck::Pod;
 
 use super::points::Space;
 use crate::graph::NodeId;
 use crate::pages::Pages;
+use crate::parallel::prelude::*;
 
 /// Largest number of a row of bytes: with 7 bits the products of two pairs still fit into 16 bits.
 const LARGEST_BYTE: f64 = 127.0;
@@ -212,6 +212,7 @@ impl Products for pulp::x86::V3 {
     #[inline(always)]
     fn of(self, a: &[u8], b: [&[u8]; 4]) -> [u32; 4] {
         use pulp::Simd;
+        use pulp::bytemuck::cast_slice;
         let ones = self.splat_i16x16(1);
         let a: &[pulp::i8x32] = cast_slice(a);
         let b: [&[pulp::i8x32]; 4] = b.map(|b| &cast_slice(b)[..a.len()]);

@@ -9,12 +9,11 @@ mod table;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use crate::limits::Limits;
 use crate::objective::{NormalizedCut, Objective, Sums};
+use crate::parallel::prelude::*;
 use labels::Labels;
 use node_cluster_weights::NodeClusterWeights;
 

@@ -1,10 +1,9 @@
 //! The weight between every node and every cluster, kept while nodes move: the paper's `y_k' A`.
 
-use rayon::prelude::*;
-
 use super::ClusterId;
 use crate::graph::{Graph, NodeId};
 use crate::limits::Limits;
+use crate::parallel::prelude::*;
 
 /// They pay off where rows have at least so many entries for every cluster.
 const ENTRIES_PER_CLUSTER: usize = 2;

@@ -34,9 +34,9 @@ use crate::error::Result;
 use crate::graph::Graph;
 use crate::limits::Limits;
 use crate::objective::Objective;
+use crate::parallel::join;
 use crate::partition::ClusterId;
 use crate::progress::{Clock, StopReason, Stopped};
-use rayon::join;
 
 use components::Pieces;
 use multilevel::{Pass, multilevel, multilevel_twice};

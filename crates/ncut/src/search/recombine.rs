@@ -3,12 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use rayon::prelude::*;
-
 use crate::error::{Result, or_stopped};
 use crate::graph::Graph;
 use crate::hierarchy::Merging;
 use crate::objective::Objective;
+use crate::parallel::prelude::*;
 use crate::partition::ClusterId;
 use crate::progress::{Progress, Stage};
 use crate::random::Random;

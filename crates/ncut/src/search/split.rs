@@ -3,11 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use rayon::prelude::*;
-
 use crate::error::Result;
 use crate::graph::{Graph, NodeId, Parts};
 use crate::objective::{Objective, Sums};
+use crate::parallel::prelude::*;
 use crate::partition::ClusterId;
 
 use super::bisect::bisect;

@@ -5,12 +5,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use rayon::prelude::*;
-
 use crate::descent::Proof;
 use crate::error::{Result, or_stopped};
 use crate::graph::{Graph, NodeId, Parts};
 use crate::objective::Objective;
+use crate::parallel::prelude::*;
 use crate::partition::ClusterId;
 use crate::random::mixed;
 

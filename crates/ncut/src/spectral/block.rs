@@ -2,9 +2,9 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par, Side};
-use rayon::prelude::*;
 
 use crate::pages::Pages;
+use crate::parallel::prelude::*;
 use crate::random::Random;
 
 /// Rows that one task handles: sums are made of such pieces whatever the number of threads.

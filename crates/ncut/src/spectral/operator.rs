@@ -1,9 +1,8 @@
 //! The normalized matrix `S = D^-1/2 A D^-1/2` at work on blocks of vectors.
 
-use rayon::prelude::*;
-
 use super::block::{Block, ROWS};
 use crate::graph::{Graph, NodeId, Weights};
+use crate::parallel::prelude::*;
 
 /// `S` of a graph without isolated nodes, whose nodes are renumbered: those that are linked come to stand near each
 /// other, and so do their rows in memory.

@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
+#[cfg(all(feature = "files", feature = "neighbors"))]
 pub(crate) mod data;
 
 use std::collections::BTreeMap;
