@@ -4,10 +4,10 @@ use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Subgraph};
-use crate::metrics::{Label, UNLABELLED};
-use crate::ncut::{ComponentChoice, Ncut, Preset};
+use crate::metrics::{CutScore, Label, UNLABELLED};
 use crate::objective::{NormalizedCut, Objective, ObjectiveKind};
 use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
+use crate::settings::{ComponentChoice, Ncut, Preset};
 
 /// A turn of the curve below this is none: the curves of a single cloud of points turn by up to 0.75.
 const MIN_TURN: f64 = 0.9;
@@ -90,13 +90,12 @@ impl Ncut {
         range: RangeInclusive<usize>,
         clock: &Clock<'_>,
     ) -> Result<CountCurve> {
-        let (_, _, components, time_limit) = self.in_use();
-        if let Some(limit) = time_limit {
+        if let Some(limit) = self.time_limit {
             clock.limit(limit);
         }
-        graph.verify()?;
+        self.check(graph)?;
         let settings = self.clone().components(ComponentChoice::All).without_time_limit();
-        match components {
+        match self.components {
             ComponentChoice::All => settings.choose_by(graph, range, clock),
             ComponentChoice::Largest => {
                 let part = Subgraph::largest_component(graph)?;
@@ -116,21 +115,20 @@ impl Ncut {
         range: RangeInclusive<usize>,
         clock: &Clock<'_>,
     ) -> Result<CountCurve> {
-        let (preset, objective, ..) = self.in_use();
         let (from, to) = (*range.start(), *range.end());
         if from == 0 || from > to || to > graph.n_nodes() {
             let value = format!("{from} to {to}");
             let expected = "a range from 1 at the least to the number of nodes at the most";
             return Err(Error::BadSetting { name: "the range of numbers of clusters", value, expected });
         }
-        if objective != ObjectiveKind::NormalizedCut {
-            let value = objective.name().to_owned();
+        if self.objective != ObjectiveKind::NormalizedCut {
+            let value = self.objective.name().to_owned();
             let expected = "`ncut` where the number of clusters is to be found out";
             return Err(Error::BadSetting { name: "objective", value, expected });
         }
         // One more on either side: the gap before the first, and the one after the last.
         let (min, max) = (from.max(2) - 1, (to + 1).min(graph.n_nodes()));
-        let preset = if preset == Preset::Paper { Preset::Paper } else { Preset::Fast };
+        let preset = if self.preset == Preset::Paper { Preset::Paper } else { Preset::Fast };
         let mut progress = Progress::new(Stage::Search, (max - min + 1) as u64);
         let mut rows: Vec<(usize, Vec<Label>, f64)> = Vec::new();
         // The numbers from here on downwards were merged only, there being no time to refine them.
@@ -138,15 +136,11 @@ impl Ncut {
         for n_clusters in (min..=max).rev() {
             let settings = self.clone().n_clusters(n_clusters).preset(preset);
             let (labels, objective) = match (rows.last(), clock.stopped()) {
-                (None, _) => {
-                    let found = settings.solve_by(graph, clock)?;
-                    (found.labels, found.objective)
-                }
+                (None, _) => settings.solve_number(graph, None, clock)?,
                 (Some((_, labels, _)), None) => {
                     let mut merged = Merged::new(graph, labels, n_clusters + 1)?;
                     merged.merge_best()?;
-                    let found = settings.init(merged.labels(labels)).solve_by(graph, clock)?;
-                    (found.labels, found.objective)
+                    settings.solve_number(graph, Some(&merged.labels(labels)), clock)?
                 }
                 (Some((_, labels, _)), Some(_)) => {
                     if unrefined.is_none() {
@@ -170,6 +164,20 @@ impl Ncut {
         };
         let stopped = clock.stopped().map(|Stopped(reason)| reason);
         Ok(CountCurve { stopped, ..CountCurve::new(rows, range, spectrum.as_deref()) })
+    }
+}
+
+impl Ncut {
+    /// Labels for one number of clusters, and their objective.
+    fn solve_number(
+        &self,
+        graph: &Graph<'_>,
+        init: Option<&[Label]>,
+        clock: &Clock<'_>,
+    ) -> Result<(Vec<Label>, f64)> {
+        let labels = self.solve_part(graph, init, clock)?.labels;
+        let objective = CutScore::new(graph, &labels)?.objective;
+        Ok((labels, objective))
     }
 }
 

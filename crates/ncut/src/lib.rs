@@ -43,12 +43,11 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
-pub mod error;
 pub mod progress;
+pub mod error;
 pub mod limits;
 pub mod objective;
 mod parallel;
-mod blocks;
 mod disjoint;
 mod random;
 #[cfg(feature = "mapping")]
@@ -63,6 +62,7 @@ mod pages;
 #[path = "no_pages.rs"]
 mod pages;
 pub mod graph;
+mod blocks;
 pub mod partition;
 pub mod metrics;
 pub mod newcomers;
@@ -79,15 +79,18 @@ pub mod synthetic;
 pub mod io;
 mod start;
 pub mod search;
-mod ncut;
+mod settings;
+mod solve;
 mod choose;
+mod ncut;
 
 pub use choose::{CountCurve, CountReason, CountRow};
 pub use error::{Error, Result};
 pub use graph::{Array, Components, Graph, GraphBuilder, LEFT_OUT, NodeId, Symmetrize, Weights};
 pub use limits::{CoarseningLimits, Limits};
 pub use metrics::{Agreement, ClusterSummary, CutScore, Label, NmiNormalization, UNLABELLED};
-pub use ncut::{Clustering, ComponentChoice, Ncut, Preset};
+pub use ncut::Clustering;
 pub use objective::{Objective, ObjectiveKind};
 pub use partition::{ClusterId, ClusterTable, Links, Move, Partition};
 pub use progress::{Clock, Progress, Stage, StopReason, Stopped};
+pub use settings::{ComponentChoice, Ncut, Preset};

@@ -1,7 +1,7 @@
 //! Fast-CD (the paper's section 3): coordinate descent on the labels, one node at a time.
 
-mod chains;
 mod settle;
+mod chains;
 
 use crate::graph::NodeId;
 use crate::objective::Objective;

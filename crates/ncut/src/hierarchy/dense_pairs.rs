@@ -7,7 +7,7 @@ use crate::disjoint::DisjointSets;
 use crate::graph::Graph;
 use crate::progress::Stopped;
 
-use super::similar_pairs::{Pairs, STEPS_PER_REPORT, Similarity};
+use super::similarity::{Pairs, STEPS_PER_REPORT, Similarity};
 
 /// The clusters of a merging in progress, numbered as at the start; a merged cluster keeps the lower number.
 pub(super) struct Table {

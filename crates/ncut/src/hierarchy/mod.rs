@@ -2,12 +2,14 @@
 //! exactly k clusters; matching by the gain of the objective; label propagation; the merge tree of a result.
 
 mod first_neighbors;
-mod similar_pairs;
+mod similarity;
 mod dense_pairs;
+mod sparse_pairs;
+mod similar_pairs;
 mod groups;
-mod matching;
-mod propagation;
 mod quotient;
+mod propagation;
+mod matching;
 mod tree;
 
 use crate::error::{Error, Result, or_stopped};

@@ -1,0 +1,307 @@
+//! The settings of a clustering: what may be asked for, and what is refused.
+
+use std::time::Duration;
+
+use crate::descent::StoppingRule;
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::limits::Limits;
+use crate::metrics::Label;
+use crate::objective::ObjectiveKind;
+use crate::search::{Choice, Effort, Recombination};
+
+/// Which algorithms run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Preset {
+    /// The paper, to its printed digits: N2HI, then Fast-CD, sequential.
+    Paper,
+    /// One multilevel pass, and on small meshes and pictures a second.
+    Fast,
+    /// Several starts and split-merge; of the results the one with the [most useful](Choice) clusters is kept.
+    #[default]
+    Default,
+    /// The highest objective: until the time limit, or until nothing better turns up.
+    Best,
+}
+
+impl Preset {
+    /// The name used in reports and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Paper => "paper",
+            Self::Fast => "fast",
+            Self::Default => "default",
+            Self::Best => "best",
+        }
+    }
+
+    /// What of the search runs. Preset `paper` is none of it.
+    pub fn effort(self) -> Effort {
+        let all = Effort {
+            hierarchy_start: true,
+            merging_start: true,
+            propagation: true,
+            strict_starts: true,
+            chains: true,
+            only_quick_refinement: false,
+            split_rounds: 8,
+            v_cycles: 8,
+            recombination: Recombination::Patient { restarts: RESTARTS },
+        };
+        match self {
+            Self::Paper | Self::Fast => Effort {
+                hierarchy_start: false,
+                only_quick_refinement: true,
+                split_rounds: 0,
+                v_cycles: 1,
+                recombination: Recombination::None,
+                ..all
+            },
+            Self::Default => Effort { recombination: Recombination::Brief, ..all },
+            Self::Best => all,
+        }
+    }
+
+    /// How starts compete under a share.
+    pub fn choice(self, min_share: f64) -> Choice {
+        if self == Self::Default && min_share > 0.0 { Choice::Modularity } else { Choice::Objective }
+    }
+
+    /// The share of the mean volume that no cluster falls below, unless another is asked for.
+    pub fn min_share(self) -> f64 {
+        match self {
+            Self::Paper => 0.0,
+            Self::Fast | Self::Default | Self::Best => 0.25,
+        }
+    }
+}
+
+/// Populations of preset `best`: without a time limit, and with one, which is there to be used.
+const RESTARTS: usize = 2;
+pub(crate) const RESTARTS_IN_TIME: usize = 60;
+
+/// Which part of a disconnected graph is clustered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ComponentChoice {
+    /// All of it.
+    #[default]
+    All,
+    /// The largest connected component (of several the one with the lowest node); every other node is
+    /// labelled -1.
+    Largest,
+}
+
+/// How to cluster: Normalized Cut into `n_clusters`.
+///
+/// Every cluster has a node with edges, as long as there are enough of them. Isolated nodes, which contribute
+/// nothing wherever they are, join the cluster of largest volume; only when more clusters are asked for than
+/// there are nodes with edges do they become clusters, the lowest first.
+///
+/// ```
+/// use ncut::{Graph, Ncut};
+/// let graph = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
+/// let clustering = Ncut::new(2).solve(&graph)?;
+/// assert_eq!(clustering.labels, [0, 0, 1, 1]);
+/// # Ok::<(), ncut::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Ncut {
+    pub(crate) n_clusters: usize,
+    /// Whether the number is to be found out.
+    pub(crate) is_auto: bool,
+    pub(crate) objective: ObjectiveKind,
+    pub(crate) preset: Preset,
+    pub(crate) stopping: StoppingRule,
+    pub(crate) min_share: Option<f64>,
+    pub(crate) components: ComponentChoice,
+    pub(crate) init: Option<Vec<Label>>,
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) seed: u64,
+    pub(crate) effort: Option<Effort>,
+    pub(crate) choice: Option<Choice>,
+    pub(crate) limits: Limits,
+    pub(crate) with_hierarchy: bool,
+}
+
+impl Ncut {
+    /// Clusters into exactly `n_clusters`, everything else by default.
+    pub fn new(n_clusters: usize) -> Self {
+        Self {
+            n_clusters,
+            is_auto: false,
+            objective: ObjectiveKind::default(),
+            preset: Preset::default(),
+            stopping: StoppingRule::default(),
+            min_share: None,
+            components: ComponentChoice::default(),
+            init: None,
+            time_limit: None,
+            seed: 0,
+            effort: None,
+            choice: None,
+            limits: Limits::default(),
+            with_hierarchy: false,
+        }
+    }
+
+    /// Clusters into as many as [`choose`](Self::choose) suggests, of 1 to [`MAX_SUGGESTED`](Self::MAX_SUGGESTED).
+    ///
+    /// ```
+    /// use ncut::{Ncut, synthetic::five_blocks};
+    /// let found = Ncut::auto().solve(&five_blocks(0.5, 1)?.graph)?;
+    /// assert_eq!(found.clusters.len(), 5);
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    pub fn auto() -> Self {
+        Self { is_auto: true, ..Self::new(1) }
+    }
+
+    /// The largest number of clusters that [`auto`](Self::auto) suggests.
+    pub const MAX_SUGGESTED: usize = 20;
+
+    /// Asks for another number of clusters.
+    #[must_use]
+    pub fn n_clusters(self, n_clusters: usize) -> Self {
+        Self { n_clusters, is_auto: false, ..self }
+    }
+
+    /// Optimises another objective than Normalized Cut. Preset `paper` knows no other.
+    ///
+    /// ```
+    /// use ncut::{Graph, Ncut, objective::ObjectiveKind};
+    /// let path = Graph::from_edges(4, [(0, 1, 1.0), (1, 2, 1.0), (2, 3, 1.0)])?;
+    /// let found = Ncut::new(2).objective(ObjectiveKind::RatioCut).solve(&path)?;
+    /// assert_eq!(found.labels, [0, 0, 1, 1]);
+    /// assert_eq!(found.ratio_cut, 1.0);
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    #[must_use]
+    pub fn objective(self, objective: ObjectiveKind) -> Self {
+        Self { objective, ..self }
+    }
+
+    /// What the choices among equals, and the variations of preset `best`, are made from.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Chooses the algorithms.
+    #[must_use]
+    pub fn preset(self, preset: Preset) -> Self {
+        Self { preset, ..self }
+    }
+
+    /// Chooses the parts of the search one by one, instead of the preset's.
+    #[must_use]
+    pub fn effort(self, effort: Effort) -> Self {
+        Self { effort: Some(effort), ..self }
+    }
+
+    /// Chooses how starts compete, instead of the preset's way.
+    #[must_use]
+    pub fn choice(self, choice: Choice) -> Self {
+        Self { choice: Some(choice), ..self }
+    }
+
+    /// Replaces the thresholds of size at which the search changes its way; for tests and measurements.
+    #[must_use]
+    pub fn limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// Sweeps at most, of every descent that is made.
+    #[must_use]
+    pub fn max_sweeps(self, max_sweeps: usize) -> Self {
+        Self { stopping: StoppingRule { max_sweeps, ..self.stopping }, ..self }
+    }
+
+    /// Stops when a sweep changes the objective by less than this, relatively.
+    #[must_use]
+    pub fn tolerance(self, tolerance: f64) -> Self {
+        Self { stopping: StoppingRule { tolerance, ..self.stopping }, ..self }
+    }
+
+    /// Lets no cluster's volume fall below this share of the mean volume; 0 is plain N-Cut. Without it the
+    /// [preset's own](Preset::min_share) holds. Preset `paper` has no such constraint, so only 0 goes with it.
+    #[must_use]
+    pub fn min_share(self, min_share: f64) -> Self {
+        Self { min_share: Some(min_share), ..self }
+    }
+
+    pub(crate) fn effective_min_share(&self) -> f64 {
+        self.min_share.unwrap_or_else(|| self.preset.min_share())
+    }
+
+    /// Chooses what happens to a disconnected graph.
+    #[must_use]
+    pub fn components(self, components: ComponentChoice) -> Self {
+        Self { components, ..self }
+    }
+
+    /// Starts from these labels, one a node, instead of making a start; -1 leaves it to its neighbours.
+    #[must_use]
+    pub fn init(self, labels: Vec<Label>) -> Self {
+        Self { init: Some(labels), ..self }
+    }
+
+    /// Returns the best so far after this time, whatever is done until then.
+    #[must_use]
+    pub fn time_limit(self, limit: Duration) -> Self {
+        Self { time_limit: Some(limit), ..self }
+    }
+
+    /// Without a time limit of its own: the clock has it.
+    pub(crate) fn without_time_limit(self) -> Self {
+        Self { time_limit: None, ..self }
+    }
+
+    /// Makes the merge tree of the result too: labels for any smaller number of clusters.
+    #[must_use]
+    pub fn with_hierarchy(self) -> Self {
+        Self { with_hierarchy: true, ..self }
+    }
+
+    pub(crate) fn check(&self, graph: &Graph<'_>) -> Result<()> {
+        let tolerance = self.stopping.tolerance;
+        if !(tolerance >= 0.0 && tolerance.is_finite()) {
+            let (value, expected) = (tolerance.to_string(), "a number of at least 0");
+            return Err(Error::BadSetting { name: "tolerance", value, expected });
+        }
+        let min_share = self.effective_min_share();
+        if !(0.0..=1.0).contains(&min_share) {
+            let (value, expected) = (min_share.to_string(), "from 0 to 1");
+            return Err(Error::BadSetting { name: "min_share", value, expected });
+        }
+        if self.preset == Preset::Paper && min_share > 0.0 {
+            let (value, expected) = (min_share.to_string(), "0 with preset `paper`, which has no share");
+            return Err(Error::BadSetting { name: "min_share", value, expected });
+        }
+        if self.preset == Preset::Paper && self.objective != ObjectiveKind::NormalizedCut {
+            let (value, expected) = (self.objective.name().to_owned(), "`ncut` with preset `paper`");
+            return Err(Error::BadSetting { name: "objective", value, expected });
+        }
+        if self.is_auto && self.objective != ObjectiveKind::NormalizedCut {
+            let value = self.objective.name().to_owned();
+            let expected = "`ncut` where the number of clusters is to be found out";
+            return Err(Error::BadSetting { name: "objective", value, expected });
+        }
+        if self.n_clusters > Label::MAX as usize {
+            let (value, expected) = (self.n_clusters.to_string(), "below 2^31");
+            return Err(Error::BadSetting { name: "n_clusters", value, expected });
+        }
+        graph.verify()?;
+        match &self.init {
+            Some(_) if self.is_auto => {
+                Err(Error::labels("starting labels need a number of clusters, which is to be found out"))
+            }
+            Some(init) if init.len() != graph.n_nodes() => Err(Error::labels(format!(
+                "{} starting labels were given for {} nodes",
+                init.len(),
+                graph.n_nodes()
+            ))),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! One graph, one number of clusters: the paper's solver or the search, isolated nodes aside.
+
+use crate::descent::descend;
+use crate::error::{Error, Result};
+use crate::graph::{Graph, Subgraph};
+use crate::hierarchy::{InitialLabels, n2hi};
+use crate::metrics::{Label, number_by_appearance};
+use crate::objective::{Objective, with_objective};
+use crate::partition::{ClusterId, Partition};
+use crate::progress::{Clock, StopReason};
+use crate::search::{Plan, Recombination, Request, search};
+use crate::settings::{ComponentChoice, Ncut, Preset, RESTARTS_IN_TIME};
+use crate::start;
+
+impl Ncut {
+    /// Clusters all of `graph`.
+    pub(crate) fn solve_part(
+        &self,
+        graph: &Graph<'_>,
+        init: Option<&[Label]>,
+        clock: &Clock<'_>,
+    ) -> Result<Found> {
+        let n_clusters = self.n_clusters;
+        if n_clusters == 0 || n_clusters > graph.n_nodes() {
+            let nodes = match self.components {
+                ComponentChoice::All => "nodes",
+                ComponentChoice::Largest => "nodes of the largest component",
+            };
+            return Err(Error::BadClusterCount { n_clusters, n_nodes: graph.n_nodes(), nodes });
+        }
+        with_objective!(self.objective, graph, |objective| self.solve_for(objective, graph, init, clock))
+    }
+
+    fn solve_for<O: Objective>(
+        &self,
+        objective: O,
+        graph: &Graph<'_>,
+        init: Option<&[Label]>,
+        clock: &Clock<'_>,
+    ) -> Result<Found> {
+        let n_clusters = self.n_clusters;
+        let mut found = if n_clusters >= graph.n_nodes() - graph.n_isolated() {
+            // Every node with edges is a cluster of its own; a start changes nothing but may be wrong.
+            init.map(|init| start::cluster_names(init, n_clusters)).transpose()?;
+            let (labels, stop_reason) = (start::all_apart(graph), StopReason::LocalOptimum);
+            Found { labels, sweeps: 0, moves: 0, stop_reason, plan: None }
+        } else {
+            match self.preset {
+                Preset::Paper => self.solve_as_paper(objective, graph, init, clock)?,
+                Preset::Fast | Preset::Default | Preset::Best => {
+                    self.solve_by_search(objective, graph, init, clock)?
+                }
+            }
+        };
+        start::place_isolated(graph, &mut found.labels, n_clusters, objective);
+        number_by_appearance(&mut found.labels);
+        Ok(found)
+    }
+
+    /// N2HI, unless labels are given, then Fast-CD.
+    fn solve_as_paper<O: Objective>(
+        &self,
+        objective: O,
+        graph: &Graph<'_>,
+        init: Option<&[Label]>,
+        clock: &Clock<'_>,
+    ) -> Result<Found> {
+        let n_clusters = self.n_clusters;
+        let InitialLabels { labels, stopped } = match init {
+            Some(init) => {
+                let labels = start::from_labels(graph, init, n_clusters, objective)?;
+                InitialLabels { labels, stopped: None }
+            }
+            None => n2hi(graph, n_clusters, clock)?,
+        };
+        let mut partition = Partition::for_objective(objective, graph, labels, n_clusters, &self.limits)?;
+        let (sweeps, moves, stop_reason) = match stopped {
+            Some(reason) => (0, 0, reason),
+            None => {
+                let descent = descend(&mut partition, &self.stopping, clock);
+                (descent.sweeps, descent.moves, descent.stop_reason)
+            }
+        };
+        let labels = partition.into_labels().into_iter().map(|cluster| cluster as Label).collect();
+        Ok(Found { labels, sweeps, moves, stop_reason, plan: None })
+    }
+
+    fn solve_by_search<O: Objective>(
+        &self,
+        objective: O,
+        graph: &Graph<'_>,
+        init: Option<&[Label]>,
+        clock: &Clock<'_>,
+    ) -> Result<Found> {
+        let n_clusters = self.n_clusters;
+        let given = init.map(|init| start::from_labels(graph, init, n_clusters, objective)).transpose()?;
+        let mut effort = self.effort.unwrap_or_else(|| self.preset.effort());
+        if let Recombination::Patient { restarts } = &mut effort.recombination
+            && clock.has_limit()
+        {
+            *restarts = RESTARTS_IN_TIME;
+        }
+        let request = Request {
+            n_clusters,
+            min_share: self.effective_min_share(),
+            rule: self.stopping,
+            effort,
+            choice: self.choice.unwrap_or_else(|| self.preset.choice(self.effective_min_share())),
+            limits: self.limits,
+            seed: self.seed,
+        };
+        let part = Subgraph::without_isolated(graph)?;
+        let given: Option<Vec<ClusterId>> = given.map(|labels| part.gather(&labels));
+        let searched = match O::USES_SIZES {
+            false => search(part.graph(), objective, given, &request, clock)?,
+            true => search(&part.graph().with_unit_sizes(), objective, given, &request, clock)?,
+        };
+        let labels = searched.labels.into_iter().map(|cluster| cluster as Label).collect();
+        Ok(Found {
+            labels: part.scatter(labels, 0),
+            sweeps: searched.sweeps,
+            moves: searched.moves,
+            stop_reason: searched.stop_reason,
+            plan: Some(searched.plan),
+        })
+    }
+}
+
+/// Labels and how they were found.
+pub(crate) struct Found {
+    pub(crate) labels: Vec<Label>,
+    pub(crate) sweeps: usize,
+    pub(crate) moves: u64,
+    pub(crate) stop_reason: StopReason,
+    pub(crate) plan: Option<Plan>,
+}
