@@ -9,6 +9,7 @@ mod spill;
 mod symmetry;
 mod components;
 mod row_sums;
+mod ascending_row_sums;
 mod triangle;
 mod contract;
 mod parts;

@@ -4,7 +4,6 @@ mod affinity;
 mod approximate;
 mod exact;
 mod forest;
-mod packed;
 mod points;
 mod rows;
 
