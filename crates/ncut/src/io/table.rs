@@ -9,10 +9,10 @@ use super::npz::Archive;
 use super::parquet;
 use super::text::{self, Compression, Lines};
 use crate::error::{Error, Result};
-use crate::neighbors::Points;
+use crate::neighbors::{Points, coordinate_problem};
 use crate::progress::Observer;
 
-/// Rows of numbers, as a file holds them: 32-bit floats stay that.
+/// Rows of numbers that points can have, as a file holds them: 32-bit floats stay that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     values: TableValues,
@@ -27,15 +27,21 @@ enum TableValues {
 
 impl Table {
     /// Row after row, in 32 bits.
-    #[cfg(feature = "parquet")]
-    pub(super) fn of_f32(values: Vec<f32>, n_columns: usize) -> Self {
-        Self { values: TableValues::F32(values), n_columns }
+    ///
+    /// # Errors
+    /// When a number is NaN, infinite or too large for a point, naming its row and column.
+    pub(super) fn of_f32(values: Vec<f32>, n_columns: usize) -> Result<Self> {
+        Points::new(&values, n_columns)?;
+        Ok(Self { values: TableValues::F32(values), n_columns })
     }
 
     /// Row after row, in 64 bits.
-    #[cfg(feature = "parquet")]
-    pub(super) fn of_f64(values: Vec<f64>, n_columns: usize) -> Self {
-        Self { values: TableValues::F64(values), n_columns }
+    ///
+    /// # Errors
+    /// As [`of_f32`](Self::of_f32).
+    pub(super) fn of_f64(values: Vec<f64>, n_columns: usize) -> Result<Self> {
+        Points::new(&values, n_columns)?;
+        Ok(Self { values: TableValues::F64(values), n_columns })
     }
 
     /// Number of rows.
@@ -52,15 +58,13 @@ impl Table {
         self.n_columns
     }
 
-    /// The rows as points.
-    ///
-    /// # Errors
-    /// When a number is NaN, infinite or too large, naming its row and column.
-    pub fn points(&self) -> Result<Points<'_>> {
-        match &self.values {
-            TableValues::F32(values) => Points::new(values, self.n_columns),
-            TableValues::F64(values) => Points::new(values, self.n_columns),
-        }
+    /// The rows as points; they were checked when the table was read.
+    pub fn points(&self) -> Points<'_> {
+        let values = match &self.values {
+            TableValues::F32(values) => values.into(),
+            TableValues::F64(values) => values.into(),
+        };
+        Points::unchecked(values, self.n_columns).expect("a table that was checked")
     }
 }
 
@@ -69,7 +73,7 @@ impl Table {
 /// space, which may be compressed.
 ///
 /// # Errors
-/// When the file cannot be read or a cell is no number, naming file, line and column; or when `observe` says stop.
+/// When the file cannot be read, or a cell is no number that a point can have, naming file, line and column; or when `observe` says stop.
 pub fn read_table(path: &Path, observe: Observer<'_>) -> Result<Table> {
     let mut read = || {
         let (stem, compression) = Compression::of(path);
@@ -131,12 +135,12 @@ fn from_array(array: &Array, name: &str) -> Result<Table> {
     if n_rows == 0 || n_columns == 0 {
         return Err(refuse(format!("has {n_rows} rows and {n_columns} columns; there are no points in it")));
     }
-    let values = if array.is_f32() {
-        TableValues::F32(by_row(array.f32s(), n_rows, n_columns, array.by_column))
+    if array.is_f32() {
+        Table::of_f32(by_row(array.f32s(), n_rows, n_columns, array.by_column), n_columns)
     } else {
-        TableValues::F64(by_row(array.floats().map_err(refuse)?, n_rows, n_columns, array.by_column))
-    };
-    Ok(Table { values, n_columns })
+        let values = array.floats().map_err(refuse)?;
+        Table::of_f64(by_row(values, n_rows, n_columns, array.by_column), n_columns)
+    }
 }
 
 /// Row after row, from what may be column after column.
@@ -169,20 +173,25 @@ fn from_text(lines: &mut Lines<'_>, separator: Separator) -> Result<Table> {
             return Err(refuse(format!("this line has {} columns, the first has {n_columns}", fields.len())));
         }
         for column in cells {
-            values.push(parse_cell(fields.get(column), column).map_err(refuse)?);
+            values.push(parse_cell(fields.get(column), column, n_columns).map_err(refuse)?);
         }
     }
     match layout {
-        Some((_, n_columns)) => Ok(Table { values: TableValues::F64(values), n_columns }),
+        Some((_, n_columns)) => {
+            Points::unchecked((&values).into(), n_columns)?;
+            Ok(Table { values: TableValues::F64(values), n_columns })
+        }
         None => Err(Error::in_file(None, "holds no rows of numbers")),
     }
 }
 
-fn parse_cell(text: &str, column: usize) -> Result<f64, String> {
+fn parse_cell(text: &str, column: usize, n_columns: usize) -> Result<f64, String> {
     let column = column + 1;
     match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(format!("column {column} is {text}; fill in or remove such points first")),
+        Ok(value) => match coordinate_problem(value, n_columns) {
+            None => Ok(value),
+            Some(problem) => Err(format!("column {column} is {text}; {problem}")),
+        },
         Err(_) if text.is_empty() => {
             Err(format!("column {column} is empty; fill in or remove such points first"))
         }

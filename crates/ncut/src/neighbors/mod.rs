@@ -16,6 +16,7 @@ use crate::progress::{Observer, Progress, Stage};
 pub use affinity::{
     Affinity, LinkedPoints, Linking, PointGraph, Scale, dense_rbf_graph, self_tuning_graph, weigh_new,
 };
+pub(crate) use points::coordinate_problem;
 pub use points::{Metric, Points, Values};
 
 /// Multiplications up to which the exact search is quick: seconds.

@@ -1,5 +1,7 @@
 //! Points and the distances between them.
 
+use rayon::prelude::*;
+
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
 
@@ -78,7 +80,18 @@ impl<'a> Points<'a> {
     /// When `values` does not divide into points, is empty, holds a NaN or an infinity, or numbers whose
     /// squares a float cannot hold.
     pub fn new(values: impl Into<Values<'a>>, n_features: usize) -> Result<Self> {
-        let values = values.into();
+        let points = Self::unchecked(values.into(), n_features)?;
+        let place = match points.values {
+            Values::F32(values) => first_bad(values, n_features),
+            Values::F64(values) => first_bad(values, n_features),
+        };
+        let Some((place, problem)) = place else { return Ok(points) };
+        let (row, column, value) = (place / n_features, place % n_features, points.values.at(place));
+        Err(Error::shape(format!("row {row}, column {column} is {value}; {problem}")))
+    }
+
+    /// As [`new`](Self::new), for coordinates that were checked by [`coordinate_problem`]: only the shape is looked at.
+    pub(crate) fn unchecked(values: Values<'a>, n_features: usize) -> Result<Self> {
         if values.len() == 0 || n_features == 0 || !values.len().is_multiple_of(n_features) {
             return Err(Error::shape(format!(
                 "{} numbers are no table of points with {n_features} features each",
@@ -88,21 +101,6 @@ impl<'a> Points<'a> {
         let n_points = values.len() / n_features;
         if n_points > NodeId::MAX as usize {
             return Err(Error::TooManyNodes { n_nodes: n_points as u64 });
-        }
-        // Far below the end of the floats, so that no sum of squares reaches it.
-        let largest = 1e150 / n_features as f64;
-        let bad = |&place: &usize| {
-            let value = values.at(place);
-            value.is_nan() || value.abs() >= largest
-        };
-        if let Some(place) = (0..values.len()).find(bad) {
-            let (row, column, value) = (place / n_features, place % n_features, values.at(place));
-            let remedy = if value.is_finite() {
-                "that is too large: rescale the columns"
-            } else {
-                "fill in or remove such points first"
-            };
-            return Err(Error::shape(format!("row {row}, column {column} is {value}; {remedy}")));
         }
         Ok(Self { values, n_features })
     }
@@ -130,6 +128,29 @@ impl<'a> Points<'a> {
         let first = point * self.n_features;
         (first..first + self.n_features).map(|place| self.values.at(place))
     }
+}
+
+/// Why a number cannot be one of `n_features` coordinates of a point: what to do about it.
+#[inline]
+pub(crate) fn coordinate_problem(value: f64, n_features: usize) -> Option<&'static str> {
+    // Far below the end of the floats, so that no sum of squares reaches it.
+    if value.abs() < 1e150 / n_features as f64 {
+        None
+    } else if value.is_finite() {
+        Some("that is too large: rescale the columns")
+    } else {
+        Some("fill in or remove such points first")
+    }
+}
+
+/// The first number that cannot be a coordinate, and why.
+fn first_bad<T: Copy + Into<f64> + Sync>(values: &[T], n_features: usize) -> Option<(usize, &'static str)> {
+    const CHUNK: usize = 1 << 16;
+    let problem = |&value: &T| coordinate_problem(value.into(), n_features);
+    values.par_chunks(CHUNK).enumerate().find_map_first(|(chunk, values)| {
+        let place = values.iter().position(|value| problem(value).is_some())?;
+        Some((chunk * CHUNK + place, problem(&values[place])?))
+    })
 }
 
 /// How far points are from each other.
