@@ -4,8 +4,10 @@ mod array;
 mod build;
 mod csr;
 mod row_order;
-mod sorter;
+mod edge_runs;
+mod row_blocks;
 mod spill;
+mod sorter;
 mod symmetry;
 mod components;
 mod row_sums;
@@ -27,9 +29,10 @@ pub use contract::LEFT_OUT;
 pub(crate) use contract::Members;
 use contract::Rows;
 pub(crate) use csr::Csr;
+pub(crate) use edge_runs::{Edges, Run};
 pub(crate) use parts::Parts;
 pub(crate) use row_sums::RowSums;
-pub(crate) use sorter::{EdgeSorter, Edges, Run};
+pub(crate) use sorter::EdgeSorter;
 pub(crate) use spill::Spilling;
 pub(crate) use triangle::Triangle;
 pub(crate) use verify::Seal;
@@ -100,13 +103,14 @@ impl Weights<'_> {
         }
     }
 
-    /// Whether all weights are 1.
-    fn are_ones(&self) -> bool {
-        match self {
+    /// The same weights, without storage where all are 1.
+    fn unit_if_ones(self) -> Self {
+        let are_ones = match &self {
             Self::Unit => true,
             Self::F32(weights) => weights.iter().all(|&weight| weight == 1.0),
             Self::F64(weights) => weights.iter().all(|&weight| weight == 1.0),
-        }
+        };
+        if are_ones { Self::Unit } else { self }
     }
 
     /// How many are stored; `None` when none need be.

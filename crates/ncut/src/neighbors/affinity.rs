@@ -318,7 +318,6 @@ fn weigh(n_points: usize, edges: Vec<Edge>, affinity: Affinity) -> Result<Linked
         _ => 0.0,
     };
     let mut builder = GraphBuilder::new(n_points)?;
-    builder.reserve(edges.len(), affinity != Affinity::Knn);
     for &(from, to, squared) in &edges {
         builder.add_edge(from, to, scale.weight(squared, || length_at(from), to))?;
     }
