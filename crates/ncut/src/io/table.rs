@@ -3,13 +3,14 @@
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use super::fields::{COMMENTS, Cut, Fields, Separator};
+use super::fields::{COMMENTS, Cut, Fields, Layout, Separator};
 use super::npy::Array;
 use super::npz::Archive;
 use super::parquet;
-use super::text::{self, Compression, Lines};
+use super::table_chunk::{TableChunk, parse_row};
+use super::text::{self, Compression, Lines, Parsed};
 use crate::error::{Error, Result};
-use crate::neighbors::{Points, coordinate_problem};
+use crate::neighbors::Points;
 use crate::progress::Observer;
 
 /// Rows of numbers that points can have, as a file holds them: 32-bit floats stay that.
@@ -153,48 +154,43 @@ fn by_row<T: Copy>(values: Vec<T>, n_rows: usize, n_columns: usize, by_column: b
 }
 
 fn from_text(lines: &mut Lines<'_>, separator: Separator) -> Result<Table> {
-    let mut fields = Fields::default();
     let mut values = Vec::new();
-    let mut layout: Option<(Cut, usize)> = None;
-    let mut is_first = true;
+    let Some(layout) = read_first_row(lines, separator, &mut values)? else {
+        return Err(Error::in_file(None, "holds no rows of numbers"));
+    };
+    let parse = |_: &Vec<f64>, lines: &[u8]| TableChunk::parse(lines, layout);
+    lines.parse_rest(&mut values, parse, |values, chunks| {
+        chunks.into_iter().try_for_each(|Parsed { value: chunk, lines_before }| {
+            values.extend_from_slice(&chunk.values);
+            let problem = chunk.problem.map(|(line, problem)| Error::in_file(lines_before + line, problem));
+            problem.map_or(Ok(()), Err)
+        })
+    })?;
+    Points::unchecked((&values).into(), layout.n_columns)?;
+    Ok(Table { values: TableValues::F64(values), n_columns: layout.n_columns })
+}
+
+/// Reads the first row of numbers, which tells how all are laid out; a header may stand before it.
+fn read_first_row(
+    lines: &mut Lines<'_>,
+    separator: Separator,
+    values: &mut Vec<f64>,
+) -> Result<Option<Layout>> {
+    let mut fields = Fields::default();
+    let mut may_be_header = true;
     while let Some((number, line)) = lines.next_content(&COMMENTS)? {
         let refuse = |problem: String| Error::in_file(number, problem);
-        let cut = layout.map_or_else(|| Cut::of(line, separator), |layout| layout.0);
+        let cut = Cut::of(line, separator);
         fields.split(line, cut).map_err(refuse)?;
-        let cells = 0..fields.len();
         // A header has no number in it, or it would be a row with a bad cell.
         let is_name =
             |column: usize| fields.get(column).parse::<f64>().is_err() && !fields.get(column).is_empty();
-        if std::mem::take(&mut is_first) && cells.clone().all(is_name) {
+        if std::mem::take(&mut may_be_header) && (0..fields.len()).all(is_name) {
             continue;
         }
-        let n_columns = layout.get_or_insert((cut, fields.len())).1;
-        if fields.len() != n_columns {
-            return Err(refuse(format!("this line has {} columns, the first has {n_columns}", fields.len())));
-        }
-        for column in cells {
-            values.push(parse_cell(fields.get(column), column, n_columns).map_err(refuse)?);
-        }
+        let layout = Layout { cut, n_columns: fields.len() };
+        parse_row(&fields, layout, values).map_err(refuse)?;
+        return Ok(Some(layout));
     }
-    match layout {
-        Some((_, n_columns)) => {
-            Points::unchecked((&values).into(), n_columns)?;
-            Ok(Table { values: TableValues::F64(values), n_columns })
-        }
-        None => Err(Error::in_file(None, "holds no rows of numbers")),
-    }
-}
-
-fn parse_cell(text: &str, column: usize, n_columns: usize) -> Result<f64, String> {
-    let column = column + 1;
-    match text.parse::<f64>() {
-        Ok(value) => match coordinate_problem(value, n_columns) {
-            None => Ok(value),
-            Some(problem) => Err(format!("column {column} is {text}; {problem}")),
-        },
-        Err(_) if text.is_empty() => {
-            Err(format!("column {column} is empty; fill in or remove such points first"))
-        }
-        Err(_) => Err(format!("column {column} is `{text}`, which is not a number")),
-    }
+    Ok(None)
 }
