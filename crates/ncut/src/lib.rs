@@ -31,6 +31,7 @@ mod disjoint;
 mod random;
 mod mapping;
 mod pages;
+mod short_rows;
 pub mod graph;
 pub mod partition;
 pub mod metrics;

@@ -6,9 +6,9 @@ use rayon::prelude::*;
 
 use super::csr::{Csr, check_weight, zeros};
 use super::edge_runs::{Edges, Mirror, Run};
-use super::row_order::SHORT_ROW;
 use super::{Array, EdgeSorter, Graph, NodeId, Seal, Weights};
 use crate::error::{Error, Result};
+use crate::short_rows::SHORT_ROW;
 
 /// Edges that one thread parts by blocks of rows at a time, and how many times that wait for it in a builder.
 const EDGES_PER_RUN: usize = 1 << 17;

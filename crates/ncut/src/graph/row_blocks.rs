@@ -6,10 +6,11 @@ use rayon::prelude::*;
 
 use super::csr::{Csr, ascends, zeros};
 use super::edge_runs::{BLOCK_ROWS, Entry, Part, PartEntries, Run};
-use super::row_order::{HasEquals, SHORT_ROW, ranks};
+use super::row_order::{HasEquals, ranks};
 use super::triangle::Stored;
 use super::{NodeId, Weights};
 use crate::error::Result;
+use crate::short_rows::SHORT_ROW;
 
 /// An edge that was given less often than this has a weight that 32 bits hold.
 const MAX_NARROW: usize = 1 << 24;
