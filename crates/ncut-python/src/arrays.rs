@@ -91,21 +91,25 @@ pub(crate) struct Csr<'py> {
 
 /// Rows of a matrix that are ready to become a graph, without Python.
 pub(crate) struct Rows<'a> {
-    pub(crate) offsets: Cow<'a, [u64]>,
-    pub(crate) columns: Cow<'a, [NodeId]>,
+    offsets: Cow<'a, [u64]>,
+    columns: Cow<'a, [NodeId]>,
     weights: Weights<'a>,
     symmetrize: Symmetrize,
 }
 
+/// What is to be done with a matrix that is not symmetric.
+pub(crate) fn symmetrization(name: Option<&str>) -> PyResult<Symmetrize> {
+    let choices = [("average", Symmetrize::Average), ("max", Symmetrize::Max)];
+    name.map_or(Ok(Symmetrize::Refuse), |name| named("symmetrize", name, &choices))
+}
+
 impl Csr<'_> {
-    pub(crate) fn rows(&self, symmetrize: Option<&str>) -> PyResult<Rows<'_>> {
-        let choices = [("average", Symmetrize::Average), ("max", Symmetrize::Max)];
+    pub(crate) fn rows(&self, symmetrize: Symmetrize) -> PyResult<Rows<'_>> {
         Ok(Rows {
             offsets: self.indptr.offsets()?,
             columns: self.indices.columns()?,
             weights: self.data.weights()?,
-            symmetrize: symmetrize
-                .map_or(Ok(Symmetrize::Refuse), |name| named("symmetrize", name, &choices))?,
+            symmetrize,
         })
     }
 
@@ -118,6 +122,20 @@ impl Csr<'_> {
 impl<'a> Rows<'a> {
     pub(crate) fn graph(self) -> ncut::Result<Graph<'a>> {
         Graph::from_csr(self.offsets, self.columns, self.weights, self.symmetrize)
+    }
+
+    /// The same rows, copied where they are borrowed.
+    pub(crate) fn into_owned(self) -> Rows<'static> {
+        Rows {
+            offsets: self.offsets.into_owned().into(),
+            columns: self.columns.into_owned().into(),
+            weights: match self.weights {
+                Weights::Unit => Weights::Unit,
+                Weights::F32(weights) => weights.into_owned().into(),
+                Weights::F64(weights) => weights.into_owned().into(),
+            },
+            symmetrize: self.symmetrize,
+        }
     }
 }
 
@@ -146,18 +164,6 @@ pub(crate) type LabelArray<'py> = PyReadonlyArray1<'py, Label>;
 
 /// The three arrays of a sparse matrix by rows, for scipy.
 pub(crate) type CsrArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
-
-/// A graph's matrix; ones are written out.
-pub(crate) fn csr_arrays<'py>(py: Python<'py>, graph: Graph<'_>) -> PyResult<CsrArrays<'py>> {
-    let (offsets, columns, weights) = graph.into_parts();
-    let n_entries = columns.len();
-    let weights = match weights {
-        Weights::Unit => vec![1.0; n_entries],
-        Weights::F32(weights) => weights.iter().map(|&weight| f64::from(weight)).collect(),
-        Weights::F64(weights) => weights.into_owned(),
-    };
-    rows_arrays(py, &offsets, columns.into_owned(), weights)
-}
 
 /// Rows of a matrix for scipy, whose offsets are as narrow as its column numbers where they can be.
 pub(crate) fn rows_arrays<'py>(

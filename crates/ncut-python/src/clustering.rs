@@ -10,7 +10,8 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::arrays::{Csr, LabelArray};
+use crate::arrays::LabelArray;
+use crate::graph::GraphSource;
 use crate::running::run;
 use crate::{named, refused};
 
@@ -104,18 +105,20 @@ pub(crate) struct Found<'py> {
 
 /// Clusters a graph.
 #[pyfunction]
-#[pyo3(signature = (csr, settings, symmetrize, n_threads, on_progress))]
+#[pyo3(signature = (graph, settings, symmetrize, n_threads, on_progress))]
 pub(crate) fn cluster<'py>(
     py: Python<'py>,
-    csr: Csr<'py>,
+    graph: GraphSource<'py>,
     settings: Settings<'py>,
     symmetrize: Option<&str>,
     n_threads: usize,
     on_progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Found<'py>> {
     let ncut = settings.ncut()?;
-    let rows = csr.rows(symmetrize)?;
-    let found = run(py, n_threads, on_progress.as_ref(), move |clock| ncut.solve_by(&rows.graph()?, clock))?;
+    let source = graph.source(symmetrize)?;
+    let found = run(py, n_threads, on_progress.as_ref(), move |clock| {
+        source.with(|graph| ncut.solve_by(graph, clock))
+    })?;
     Ok(Found {
         objective: found.objective,
         ncut: found.ncut,
@@ -155,13 +158,13 @@ pub(crate) struct Scored<'py> {
 #[pyfunction]
 pub(crate) fn score<'py>(
     py: Python<'py>,
-    csr: Csr<'py>,
+    graph: GraphSource<'py>,
     symmetrize: Option<&str>,
     labels: LabelArray<'py>,
     truth: Option<LabelArray<'py>>,
 ) -> PyResult<Scored<'py>> {
-    let (rows, labels) = (csr.rows(symmetrize)?, labels.as_slice()?);
-    let score = run(py, 1, None, |_| CutScore::new(&rows.graph()?, labels))?;
+    let (source, labels) = (graph.source(symmetrize)?, labels.as_slice()?);
+    let score = run(py, 1, None, |_| source.with(|graph| CutScore::new(graph, labels)))?;
     let agreement = match &truth {
         Some(truth) => Some(Agreement::new(labels, truth.as_slice()?).map_err(refused)?),
         None => None,
@@ -182,17 +185,17 @@ pub(crate) fn score<'py>(
 #[pyfunction]
 pub(crate) fn upper_bound<'py>(
     py: Python<'py>,
-    csr: Csr<'py>,
+    graph: GraphSource<'py>,
     symmetrize: Option<&str>,
     n_clusters: usize,
     seed: u64,
     n_threads: usize,
     on_progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(f64, &'static str)> {
-    let rows = csr.rows(symmetrize)?;
+    let source = graph.source(symmetrize)?;
     let settings = SpectrumSettings { seed, ..SpectrumSettings::default() };
     let bound = run(py, n_threads, on_progress.as_ref(), |clock| {
-        UpperBound::of(&rows.graph()?, n_clusters, &settings, clock)
+        source.with(|graph| UpperBound::of(graph, n_clusters, &settings, clock))
     })?;
     Ok((bound.value, bound.status.name()))
 }
@@ -213,17 +216,16 @@ pub(crate) struct Chosen<'py> {
 #[pyfunction]
 pub(crate) fn choose<'py>(
     py: Python<'py>,
-    csr: Csr<'py>,
+    graph: GraphSource<'py>,
     settings: Settings<'py>,
     symmetrize: Option<&str>,
     numbers: (usize, usize),
     n_threads: usize,
     on_progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Chosen<'py>> {
-    let (ncut, rows) = (settings.ncut()?, csr.rows(symmetrize)?);
+    let (ncut, source) = (settings.ncut()?, graph.source(symmetrize)?);
     let curve = run(py, n_threads, on_progress.as_ref(), |clock| {
-        let graph = rows.graph()?;
-        ncut.choose(&graph, numbers.0..=numbers.1.min(graph.n_nodes()), clock)
+        source.with(|graph| ncut.choose(graph, numbers.0..=numbers.1.min(graph.n_nodes()), clock))
     })?;
     let column = |of: fn(&CountRow) -> Option<f64>| {
         curve.rows.iter().map(|row| of(row).unwrap_or(f64::NAN)).collect::<Vec<_>>().into_pyarray(py)
@@ -251,13 +253,13 @@ type TreeArrays<'py> = (
 #[pyfunction]
 pub(crate) fn merge_tree<'py>(
     py: Python<'py>,
-    csr: Csr<'py>,
+    graph: GraphSource<'py>,
     symmetrize: Option<&str>,
     labels: LabelArray<'py>,
     n_threads: usize,
 ) -> PyResult<TreeArrays<'py>> {
-    let (rows, labels) = (csr.rows(symmetrize)?, labels.as_slice()?);
-    let tree = run(py, n_threads, None, |clock| MergeTree::of(&rows.graph()?, labels, clock))?;
+    let (source, labels) = (graph.source(symmetrize)?, labels.as_slice()?);
+    let tree = run(py, n_threads, None, |clock| source.with(|graph| MergeTree::of(graph, labels, clock)))?;
     let part =
         |of: fn(&Merge) -> u32| tree.merges().iter().map(|merge| i64::from(of(merge))).collect::<Vec<_>>();
     Ok((

@@ -5,7 +5,8 @@ use ncut::image::{Picture, PictureGraph, PixelLinks};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use crate::arrays::{CsrArrays, LabelArray, csr_arrays};
+use crate::arrays::LabelArray;
+use crate::graph::GraphHandle;
 use crate::running::run;
 use crate::{named, refused};
 
@@ -40,7 +41,7 @@ pub(crate) fn picture_graph<'py>(
     settings: Settings,
     n_threads: usize,
     on_progress: Option<Bound<'py, PyAny>>,
-) -> PyResult<(CsrArrays<'py>, (usize, usize))> {
+) -> PyResult<(GraphHandle, (usize, usize))> {
     let choices = [
         ("grid4", PixelLinks::Grid4),
         ("grid8", PixelLinks::Grid8),
@@ -59,7 +60,7 @@ pub(crate) fn picture_graph<'py>(
         Ok((graph.build(&prepared, clock)?, (prepared.height(), prepared.width())))
     });
     let (graph, size) = built?;
-    Ok((csr_arrays(py, graph)?, size))
+    Ok((graph.into(), size))
 }
 
 /// Labels of pixels for a picture of another size.

@@ -4,6 +4,7 @@
 
 mod arrays;
 mod clustering;
+mod graph;
 mod image;
 mod points;
 mod running;
@@ -16,6 +17,8 @@ use pyo3::{PyErr, pymodule};
 mod _ncut {
     #[pymodule_export]
     use crate::clustering::{choose, cluster, cut_tree, merge_tree, score, settings, upper_bound};
+    #[pymodule_export]
+    use crate::graph::{GraphHandle, restored_graph};
     #[pymodule_export]
     use crate::image::{picture_graph, resize_labels};
     #[pymodule_export]

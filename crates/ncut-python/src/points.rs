@@ -8,7 +8,8 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntyped
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::arrays::{Csr, CsrArrays, LabelArray, Table, csr_arrays, rows_arrays};
+use crate::arrays::{Csr, CsrArrays, LabelArray, Table, rows_arrays};
+use crate::graph::GraphHandle;
 use crate::running::run;
 use crate::{named, refused};
 
@@ -54,15 +55,15 @@ impl Settings {
 }
 
 /// A graph, and the lengths or the falloff that its weights were made with (empty where there are none).
-type Linked<'py> = (CsrArrays<'py>, Bound<'py, PyArray1<f64>>);
+type Linked<'py> = (GraphHandle, Bound<'py, PyArray1<f64>>);
 
-fn linked(py: Python<'_>, linked: LinkedPoints) -> PyResult<Linked<'_>> {
+fn linked(py: Python<'_>, linked: LinkedPoints) -> Linked<'_> {
     let scale = match linked.scale {
         Scale::SelfTuning(sigma) => sigma,
         Scale::Rbf { gamma } => vec![gamma],
         Scale::Knn | Scale::Cosine => Vec::new(),
     };
-    Ok((csr_arrays(py, linked.graph)?, scale.into_pyarray(py)))
+    (linked.graph.into(), scale.into_pyarray(py))
 }
 
 fn scale(affinity: Affinity, lengths: &[f64]) -> Scale {
@@ -84,7 +85,7 @@ pub(crate) fn point_graph<'py>(
     on_progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Linked<'py>> {
     let (settings, points) = (settings.point_graph()?, table.points()?);
-    linked(py, run(py, n_threads, on_progress.as_ref(), |clock| settings.link(points, clock))?)
+    Ok(linked(py, run(py, n_threads, on_progress.as_ref(), |clock| settings.link(points, clock))?))
 }
 
 /// The links of new points to the nearest of those of a graph, as rows of a matrix (new x old).
@@ -120,7 +121,7 @@ pub(crate) fn neighbor_graph<'py>(
     settings: Settings,
 ) -> PyResult<Linked<'py>> {
     let (settings, neighbors) = (settings.point_graph()?, neighbors(&ids, &squared)?);
-    linked(py, py.detach(|| settings.weigh(&neighbors)).map_err(refused)?)
+    Ok(linked(py, py.detach(|| settings.weigh(&neighbors)).map_err(refused)?))
 }
 
 /// The links of new points whose nearest Python found, as rows of a matrix (new x old).

@@ -13,6 +13,8 @@ validate = pytest.importorskip("numpydoc.validate").validate
 PASSED_OVER = {"EX01", "ES01", "SA01", "SS05", "SS06", "GL01", "GL03", "RT02"}
 # Nobody makes these; what they hold is documented as attributes.
 RESULTS = {"Clustering", "CountCurve", "Hierarchy", "Progress", "Score"}
+# The docstrings of compiled classes have no quotes to be placed.
+COMPILED = {"Graph"}
 PUBLIC = [name for name in ncut.__all__ if not name.startswith("_")]
 METHODS = [
     "NormalizedCut.fit",
@@ -26,7 +28,7 @@ METHODS = [
 @pytest.mark.parametrize("name", PUBLIC + METHODS)
 def test_a_docstring_is_numpydoc(name):
     found = validate(f"ncut.{name}")["errors"]
-    passed_over = PASSED_OVER | {"PR01"} if name in RESULTS else PASSED_OVER
+    passed_over = PASSED_OVER | ({"PR01"} if name in RESULTS else {"GL02"} if name in COMPILED else set())
     assert [error for error in found if error[0] not in passed_over] == []
 
 

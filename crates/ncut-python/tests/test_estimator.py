@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 
+import ncut
 import numpy as np
 import pytest
 from conftest import accuracy, objective, planted
@@ -168,3 +169,26 @@ def test_a_start_is_used_and_largest_leaves_crumbs_aside():
     start = np.concatenate([np.repeat([0, 1, 2], 30), np.repeat(-1, 10)])
     model = NormalizedCut(3, affinity="precomputed", components="largest", init=start, preset="paper").fit(graph)
     assert np.array_equal(model.labels_, start)
+
+
+def test_the_affinity_matrix_is_made_when_it_is_asked_for():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = NormalizedCut(3, n_neighbors=5)
+    assert not hasattr(model, "affinity_matrix_")
+    model.fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    matrix = model.affinity_matrix_
+    assert sparse.issparse(matrix) and matrix is model.affinity_matrix_
+    assert abs(matrix - ncut.self_tuning_graph(X, 5)).max() == 0
+    assert abs(matrix - again.affinity_matrix_).max() == 0
+    assert np.array_equal(ncut.cluster(matrix, 3).labels, model.labels_)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_points_that_are_no_numbers_are_refused_by_place(bad):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = NormalizedCut(3, n_neighbors=5).fit(X)
+    X[7, 2] = bad
+    for use in (model.fit, model.predict):
+        with pytest.raises(ValueError, match="row 7, column 2 is (NaN|inf); fill in or remove such points first"):
+            use(X)

@@ -92,10 +92,10 @@ def test_nothing_is_modified_and_a_fitting_matrix_is_used_in_place():
     model = ncut.NormalizedCut(5, affinity="precomputed").fit(graph)
     assert all(map(np.array_equal, before, (graph.indptr, graph.indices, graph.data)))
     assert model.affinity_matrix_ is graph or np.shares_memory(model.affinity_matrix_.data, graph.data)
-    assert np.shares_memory(ncut.cluster(GRAPH, 5)._csr["data"], GRAPH.data)
-    assert np.shares_memory(ncut.cluster(GRAPH, 5)._csr["indices"], GRAPH.indices)
+    assert np.shares_memory(ncut.cluster(GRAPH, 5)._graph["data"], GRAPH.data)
+    assert np.shares_memory(ncut.cluster(GRAPH, 5)._graph["indices"], GRAPH.indices)
     columns = GRAPH.tocsc()
-    assert np.shares_memory(ncut.cluster(columns, 5)._csr["data"], columns.data)
+    assert np.shares_memory(ncut.cluster(columns, 5)._graph["data"], columns.data)
 
 
 def test_networkx():
@@ -266,3 +266,40 @@ def test_graphs_of_points():
             ncut.neighbor_graph(*wrong)
     with pytest.raises(ValueError, match='affinity is "far"'):
         ncut.neighbor_graph(X, affinity="far")
+
+
+def test_a_graph_that_was_checked_once_gives_the_same_everywhere():
+    graph = ncut.Graph(GRAPH)
+    assert (graph.n_nodes, graph.n_edges) == (200, GRAPH.nnz // 2)
+    assert repr(graph) == f"<Graph: 200 nodes, {GRAPH.nnz // 2} edges>"
+    found = ncut.cluster(graph, 5)
+    assert np.array_equal(found.labels, PLAIN.labels) and found.objective == PLAIN.objective
+    assert np.array_equal(found.hierarchy.children, PLAIN.hierarchy.children)
+    assert ncut.score(graph, PLAIN).ncut == ncut.score(GRAPH, PLAIN).ncut
+    assert ncut.upper_bound(graph, 5) == ncut.upper_bound(GRAPH, 5)
+    assert ncut.choose(graph, 1, 3).objectives.tolist() == ncut.choose(GRAPH, 1, 3).objectives.tolist()
+    assert ncut.Graph(graph).n_edges == graph.n_edges
+    with pytest.raises(ValueError, match='symmetrize is "min"'):
+        ncut.cluster(graph, 5, symmetrize="min")
+
+
+def test_a_graph_is_a_copy_and_never_changes():
+    matrix = GRAPH.copy()
+    graph = ncut.Graph(matrix)
+    matrix.data[:] = 1.0
+    assert np.array_equal(ncut.cluster(graph, 5).labels, PLAIN.labels)
+    with pytest.raises(AttributeError):
+        graph.n_nodes = 3
+    for again in (pickle.loads(pickle.dumps(graph)), pickle.loads(pickle.dumps(ncut.cluster(graph, 5)))._graph):
+        assert np.array_equal(ncut.cluster(again, 5).labels, PLAIN.labels)
+
+
+def test_a_graph_is_made_of_whatever_is_one_and_refused_otherwise():
+    networkx = pytest.importorskip("networkx")
+    karate = networkx.karate_club_graph()
+    assert np.array_equal(ncut.cluster(ncut.Graph(karate), 2).labels, ncut.cluster(karate, 2).labels)
+    assert ncut.Graph([[0, 1], [0, 0]], symmetrize="max").n_edges == 1
+    with pytest.raises(ValueError, match="not symmetric"):
+        ncut.Graph([[0, 1], [0, 0]])
+    with pytest.raises(ValueError, match="that of a graph is square"):
+        ncut.Graph(np.zeros((2, 3)))

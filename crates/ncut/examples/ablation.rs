@@ -149,7 +149,7 @@ fn cases(data: &Path) -> Outcome<Vec<Case>> {
         // By class, as the paper has them.
         let mut order: Vec<usize> = (0..truth.len()).collect();
         order.sort_by_key(|&row| truth[row]);
-        let points = table.points()?;
+        let points = table.points();
         let values: Vec<f64> = order
             .iter()
             .flat_map(|&row| points.coordinates(row).map(|value| value / divisor).collect::<Vec<_>>())

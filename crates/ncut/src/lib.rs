@@ -61,6 +61,7 @@ mod pages;
 #[cfg(all(not(feature = "mapping"), any(feature = "neighbors", feature = "spectral")))]
 #[path = "no_pages.rs"]
 mod pages;
+mod short_rows;
 pub mod graph;
 mod blocks;
 pub mod partition;
@@ -68,6 +69,8 @@ pub mod metrics;
 pub mod newcomers;
 pub mod descent;
 pub mod hierarchy;
+#[cfg(any(feature = "files", feature = "neighbors"))]
+mod points;
 #[cfg(feature = "neighbors")]
 pub mod neighbors;
 #[cfg(feature = "image")]

@@ -122,6 +122,10 @@ mod sequential {
             self.into_iter().for_each(f);
         }
 
+        fn find_map_first<R>(self, f: impl Fn(Self::Item) -> Option<R>) -> Option<R> {
+            self.into_iter().find_map(f)
+        }
+
         fn try_for_each<E>(self, f: impl Fn(Self::Item) -> Result<(), E>) -> Result<(), E> {
             self.into_iter().try_for_each(f)
         }

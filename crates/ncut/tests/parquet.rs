@@ -1,5 +1,5 @@
 //! Parquet files, with the feature of that name: `cargo test -p ncut --features parquet --test parquet`.
-#![cfg(all(feature = "neighbors", feature = "parquet"))]
+#![cfg(feature = "parquet")]
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -83,9 +83,7 @@ fn columns_of_all_kinds_of_numbers_become_a_table() {
         assert_eq!((table.n_rows(), table.n_columns()), (4, 6));
         let first = [0.5, 0.1, -3.0, (1u64 << 40) as f64, 1.0, f64::from(u32::MAX)];
         let second = [1.5, 0.2, 4.0, 0.0, 0.0, 7.0];
-        let Values::F64(values) = table.points().unwrap().values() else {
-            panic!("not only floats of 32 bits")
-        };
+        let Values::F64(values) = table.points().values() else { panic!("not only floats of 32 bits") };
         assert_eq!(values, [first, second, first, second].concat());
     }
 }
@@ -99,7 +97,7 @@ fn thirty_two_bit_floats_stay_that() {
         });
     });
     let table = read_table(&path, &Clock::new()).unwrap();
-    let points = table.points().unwrap();
+    let points = table.points();
     let Values::F32(values) = points.values() else { panic!("32 bits") };
     assert_eq!(values[..4], [0.1f32, 0.2, 1.0, 3.0]);
     assert!(NeighborSearch::default().run(points, &Clock::new()).is_ok());

@@ -3,8 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use ncut::Graph;
-use ncut::io::{GraphFormat, Table, read_table, write_graph};
+use ncut::io::{GraphFormat, read_table, write_graph};
 
 use super::labelling::{Job, prepare};
 use crate::args::PointsArgs;
@@ -25,11 +24,13 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     watch.limit(args.solving.time_limit);
 
     let building = Instant::now();
-    let graph = build(args, &table, &watch).map_err(|error| error.at(&args.table))?;
+    let (settings, points) = (args.neighbors.graph(args.solving.seed), table.points());
+    let graph = settings.build(points, watch.clock());
+    let graph = graph.map_err(|error| error.at(&args.table))?;
     watch.check()?;
     let build = building.elapsed().as_secs_f64();
     let size = format!("{} with {}", counted(table.n_rows(), "point"), counted(table.n_columns(), "feature"));
-    let method = if is_exact(args, &table)? { "exact" } else { "approximate" };
+    let method = if settings.is_exact(points) { "exact" } else { "approximate" };
     drop(table);
 
     let writing = Instant::now();
@@ -57,13 +58,4 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
         seconds: Seconds { read, build, write, ..Seconds::default() },
     };
     job.run(&watch)
-}
-
-fn build(args: &PointsArgs, table: &Table, watch: &Watch) -> ncut::Result<Graph<'static>> {
-    let settings = args.neighbors.graph(args.solving.seed);
-    settings.build(table.points()?, watch.clock())
-}
-
-fn is_exact(args: &PointsArgs, table: &Table) -> ncut::Result<bool> {
-    Ok(args.neighbors.graph(args.solving.seed).is_exact(table.points()?))
 }

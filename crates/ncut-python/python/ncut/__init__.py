@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from ncut._choose import CountCurve, choose, upper_bound
 from ncut._cluster import Clustering, Hierarchy, Score, cluster, score
 from ncut._images import image_graph, segment
-from ncut._ncut import __version__
+from ncut._ncut import Graph, __version__
 from ncut._points import neighbor_graph, self_tuning_graph
 from ncut._progress import Progress
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Clustering",
     "CountCurve",
+    "Graph",
     "Hierarchy",
     "NormalizedCut",
     "Progress",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ncut import _ncut
 from ncut._cluster import solver_settings
-from ncut._graphs import adjacency, symmetric_csr
+from ncut._graphs import graph_source
 from ncut._progress import Listener, OnProgress
 from ncut._settings import RandomState, choice, count, seed, threads
 
@@ -99,13 +99,13 @@ def choose(
     >>> ncut.choose(blocks, 1, 6).suggested
     3
     """
-    matrix, _ = adjacency(graph, weight)
+    source = graph_source(graph, weight)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
     settings = solver_settings(1, "default", min_share, "all", None, None, 50, 1e-9, random_state)
     listener = Listener(on_progress, verbose)
     numbers = count(least, "least", 1), count(most, "most", 1)
     try:
-        found = _ncut.choose(symmetric_csr(matrix), settings, symmetrize, numbers, threads(n_jobs), listener.told)
+        found = _ncut.choose(source, settings, symmetrize, numbers, threads(n_jobs), listener.told)
     finally:
         listener.close()
     return CountCurve(**found)
@@ -158,13 +158,11 @@ def upper_bound(
     >>> round(bound, 6), status
     (1.5, 'verified')
     """
-    matrix, _ = adjacency(graph, weight)
+    source = graph_source(graph, weight)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
     listener = Listener(on_progress, verbose)
     n_clusters = count(n_clusters, "n_clusters", 1)
     try:
-        return _ncut.upper_bound(
-            symmetric_csr(matrix), symmetrize, n_clusters, seed(random_state), threads(n_jobs), listener.told
-        )
+        return _ncut.upper_bound(source, symmetrize, n_clusters, seed(random_state), threads(n_jobs), listener.told)
     finally:
         listener.close()

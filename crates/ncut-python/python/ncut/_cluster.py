@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ncut import _ncut
-from ncut._graphs import Csr, adjacency, plain, symmetric_csr
+from ncut._graphs import Csr, adjacency, graph_source, plain, symmetric_source
 from ncut._progress import Listener, OnProgress
 from ncut._settings import RandomState, choice, count, real, seed, threads
 
@@ -130,7 +130,7 @@ class Clustering:
     n_moves: int
     stop_reason: str
     nodes: list[Any] | None
-    _csr: Csr
+    _graph: _ncut.Graph | Csr
     _symmetrize: str | None
     _n_threads: int
 
@@ -148,7 +148,7 @@ class Clustering:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """How the nodes and then the clusters come together; made when it is first asked for."""
-        leaves, first, second, gains = _ncut.merge_tree(self._csr, self._symmetrize, self.labels, self._n_threads)
+        leaves, first, second, gains = _ncut.merge_tree(self._graph, self._symmetrize, self.labels, self._n_threads)
         return Hierarchy(leaves, np.column_stack([first, second]), gains, len(self.labels))
 
     def communities(self) -> list[list[Hashable]]:
@@ -224,7 +224,7 @@ def cluster(
 
     Parameters
     ----------
-    graph : sparse matrix or array, ndarray, networkx or igraph graph
+    graph : sparse matrix or array, ndarray, networkx or igraph graph, Graph
         A symmetric matrix of weights, none negative, or a graph. CSR (and CSC) matrices with float32 or float64
         weights and 32-bit indices are used in place, not copied; nothing is ever modified.
     n_clusters : int or "auto"
@@ -296,11 +296,11 @@ def cluster(
     """
     matrix, nodes = adjacency(graph, weight)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
-    arrays = symmetric_csr(matrix)
+    source = symmetric_source(matrix)
     n_threads = threads(n_jobs)
     settings = solver_settings(n_clusters, preset, min_share, components, init, time_limit, max_iter, tol, random_state)
-    found = solve(arrays, settings, symmetrize, n_threads, Listener(on_progress, verbose))
-    return Clustering(nodes=nodes, _csr=arrays, _symmetrize=symmetrize, _n_threads=n_threads, **found)
+    found = solve(source, settings, symmetrize, n_threads, Listener(on_progress, verbose))
+    return Clustering(nodes=nodes, _graph=source, _symmetrize=symmetrize, _n_threads=n_threads, **found)
 
 
 def score(
@@ -339,11 +339,11 @@ def score(
     >>> scored.ncut, scored.accuracy
     (0.6666666666666667, 1.0)
     """
-    matrix, _ = adjacency(graph, weight)
+    source = graph_source(graph, weight)
     known = None if truth is None else label_array(_numbered(truth), "truth")
     if isinstance(labels, Clustering):
         labels = labels.labels
-    found: dict[str, Any] = dict(_ncut.score(symmetric_csr(matrix), symmetrize, label_array(labels, "labels"), known))
+    found: dict[str, Any] = dict(_ncut.score(source, symmetrize, label_array(labels, "labels"), known))
     return Score(**{**found, "clusters": _table(found["clusters"])})
 
 
@@ -375,11 +375,11 @@ def solver_settings(
 
 
 def solve(
-    arrays: Csr, settings: dict[str, Any], symmetrize: str | None, n_threads: int, listener: Listener
+    graph: _ncut.Graph | Csr, settings: dict[str, Any], symmetrize: str | None, n_threads: int, listener: Listener
 ) -> dict[str, Any]:
     """Runs the solver."""
     try:
-        found = _ncut.cluster(arrays, settings, symmetrize, n_threads, listener.told)
+        found = _ncut.cluster(graph, settings, symmetrize, n_threads, listener.told)
         listener.finish(found["n_iter"], found["n_moves"], found["objective"])
     finally:
         listener.close()

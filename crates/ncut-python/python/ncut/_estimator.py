@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ncut import _ncut
 from ncut._cluster import solve, solver_settings
-from ncut._graphs import csr, matrix_of, plain, symmetric_csr
+from ncut._graphs import csr, matrix_of, plain, rows_matrix, symmetric_source
 from ncut._points import LinkedPoints, link, point_settings
 from ncut._progress import Listener
 from ncut._settings import seed, threads
@@ -207,12 +207,13 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             accept_sparse=["csr", "csc"],
             dtype=[np.float64, np.float32],
             order="C",
+            ensure_all_finite=not self._checks_points(X),
             ensure_min_samples=2,
         )
         n_threads = threads(self.n_jobs)
         random_state = seed(self.random_state)
         listener = Listener(None, self.verbose)
-        matrix = self._link(X, random_state, n_threads, listener)
+        graph = self._link(X, random_state, n_threads, listener)
         settings = solver_settings(
             self.n_clusters,
             self.preset,
@@ -225,13 +226,13 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             random_state,
         )
         try:
-            found = solve(symmetric_csr(matrix), settings, None, n_threads, listener)
+            found = solve(symmetric_source(graph), settings, None, n_threads, listener)
         except ValueError as error:
             # scikit-learn has words of its own for this.
-            if matrix is X and _least(X) < 0:
+            if graph is X and _least(X) < 0:
                 raise ValueError(f"Negative values in data passed to NormalizedCut: {error}") from None
             raise
-        self.affinity_matrix_ = matrix
+        self._affinity: Any = graph
         self.labels_ = found["labels"]
         self.objective_ = found["objective"]
         self.ncut_ = found["ncut"]
@@ -262,13 +263,30 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             accept_sparse=["csr"],
             dtype=[np.float64, np.float32],
             order="C",
+            ensure_all_finite=not self._checks_points(X),
             reset=False,
         )
         volumes, associations = (plain(self.clusters_[name]) for name in ("volume", "association"))
         return _ncut.place(csr(self._link_new(X)), self.labels_, volumes, associations)
 
+    @property
+    def affinity_matrix_(self) -> Any:
+        """The graph as a matrix; for "precomputed" what was given, not a copy."""
+        try:
+            affinity = self._affinity
+        except AttributeError:
+            raise AttributeError("affinity_matrix_ is there after fit") from None
+        # The solver needs no matrix: it is made when it is first asked for, and takes the place of the graph.
+        if isinstance(affinity, _ncut.Graph):
+            affinity = self._affinity = matrix_of(affinity)
+        return affinity
+
+    def _checks_points(self, X: Any) -> bool:
+        """Whether the points go straight to the compiled code, which checks them."""
+        return self.affinity in POINT_AFFINITIES and not sparse.issparse(X)
+
     def _link(self, X: Any, random_state: int, n_threads: int, listener: Listener) -> Any:
-        """The graph of the training points; remembers what links to new ones need."""
+        """The graph of the training points, or its matrix; remembers what links to new ones need."""
         self._fit_X: Any = None
         self._settings: dict[str, Any] = {}
         self._lengths = np.empty(0)
@@ -285,7 +303,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._settings = point_settings(self.affinity, self.n_neighbors, self.gamma, False, "auto", random_state)
         linked = self._link_sparse(X) if sparse.issparse(X) else link(plain(X), self._settings, n_threads, listener)
         self._lengths = linked.scale
-        return linked.matrix
+        return linked.graph
 
     def _link_sparse(self, X: Any) -> LinkedPoints:
         """The graph of sparse points, whose neighbours scikit-learn finds."""
@@ -297,8 +315,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             distances, ids = distances[:, 1:], ids[:, 1:]
         else:
             distances, ids = search.kneighbors(None, n_neighbors)
-        arrays, scale = _ncut.neighbor_graph(plain(ids, np.int64), self._squared(distances), self._settings)
-        return LinkedPoints(matrix_of(arrays, X.shape[0], X.shape[0]), scale)
+        return LinkedPoints(*_ncut.neighbor_graph(plain(ids, np.int64), self._squared(distances), self._settings))
 
     def _link_new(self, X: Any) -> Any:
         """The weights of the links of new points to the training points, (n_new, n_samples)."""
@@ -319,7 +336,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             arrays = _ncut.link_new_points(
                 plain(X), plain(training), self._settings, self._lengths, threads(self.n_jobs)
             )
-        return matrix_of(arrays, X.shape[0], n_points)
+        return rows_matrix(arrays, X.shape[0], n_points)
 
     def _search(self, X: Any) -> NearestNeighbors:
         metric = "cosine" if self.affinity == "cosine" else "euclidean"

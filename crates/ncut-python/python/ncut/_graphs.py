@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ncut._ncut import Graph
+
 
 class Csr(TypedDict):
     """The three arrays of a sparse matrix by rows."""
@@ -19,7 +21,12 @@ class Csr(TypedDict):
 
 
 def adjacency(graph: Any, weight: str | None = "weight") -> tuple[Any, list[Any] | None]:
-    """The matrix of a graph, not copied where it need not be, and the names of its nodes if they have any."""
+    """The matrix of a graph, not copied where it need not be, and the names of its nodes if they have any.
+
+    A `Graph` stays what it is.
+    """
+    if isinstance(graph, Graph):
+        return graph, None
     networkx = sys.modules.get("networkx")
     if networkx is not None and isinstance(graph, networkx.Graph):
         return _from_networkx(networkx, graph, weight)
@@ -35,7 +42,7 @@ def adjacency(graph: Any, weight: str | None = "weight") -> tuple[Any, list[Any]
     if matrix.ndim != 2:
         raise ValueError(
             f"a {type(graph).__name__} is no graph: give a scipy sparse array, a square array, "
-            "or a graph of networkx or igraph"
+            "a graph of networkx or igraph, or an ncut.Graph"
         )
     return _square(matrix), None
 
@@ -58,12 +65,24 @@ def plain(values: Any, dtype: Any = None) -> NDArray[Any]:
     return np.require(values, dtype=dtype, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
-def symmetric_csr(matrix: Any) -> Csr:
-    """As `csr`, for a matrix that is its own transpose or is to become so: columns serve as rows."""
+def symmetric_source(matrix: Any) -> Graph | Csr:
+    """What the compiled code makes a graph of: as `csr`, but columns may serve as rows, for both are alike."""
+    if isinstance(matrix, Graph):
+        return matrix
     return csr(matrix.T if sparse.issparse(matrix) and matrix.format == "csc" else matrix)
 
 
-def matrix_of(arrays: tuple[Any, Any, Any], n_rows: int, n_columns: int) -> Any:
+def graph_source(graph: Any, weight: str | None) -> Graph | Csr:
+    """The same of whatever people keep their graphs in."""
+    return symmetric_source(adjacency(graph, weight)[0])
+
+
+def matrix_of(graph: Graph) -> Any:
+    """The matrix of a graph."""
+    return rows_matrix(graph._arrays(), graph.n_nodes, graph.n_nodes)
+
+
+def rows_matrix(arrays: tuple[Any, Any, Any], n_rows: int, n_columns: int) -> Any:
     """The matrix of arrays that the compiled code gave."""
     indptr, indices, data = arrays
     matrix = sparse.csr_array((data, indices, indptr), shape=(n_rows, n_columns))

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ncut import _ncut
 from ncut._cluster import solve, solver_settings
-from ncut._graphs import matrix_of, plain, symmetric_csr
+from ncut._graphs import matrix_of, plain
 from ncut._progress import Listener, OnProgress
 from ncut._settings import RandomState, choice, real, threads
 
@@ -66,7 +66,7 @@ def image_graph(
     34
     """
     settings = _settings(links, blur, scale, beta, epsilon, radius, sigma_value, sigma_distance)
-    return _graph(image, settings, 1, Listener(None, False))[0]
+    return matrix_of(_graph(image, settings, 1, Listener(None, False))[0])
 
 
 def segment(
@@ -151,8 +151,8 @@ def segment(
     solving = solver_settings(n_clusters, preset, min_share, "all", None, time_limit, max_iter, tol, random_state)
     listener = Listener(on_progress, verbose)
     settings = _settings(links, blur, scale, beta, epsilon, radius, sigma_value, sigma_distance)
-    matrix, size, scaled = _graph(image, settings, n_threads, listener)
-    labels = solve(symmetric_csr(matrix), solving, None, n_threads, listener)["labels"]
+    graph, size, scaled = _graph(image, settings, n_threads, listener)
+    labels = solve(graph, solving, None, n_threads, listener)["labels"]
     return _ncut.resize_labels(labels, scaled, size).reshape(size)
 
 
@@ -180,15 +180,14 @@ def _settings(
 
 def _graph(
     image: ArrayLike, settings: dict[str, Any], n_threads: int, listener: Listener
-) -> tuple[Any, tuple[int, int], tuple[int, int]]:
+) -> tuple[_ncut.Graph, tuple[int, int], tuple[int, int]]:
     """The graph, the picture's height and width, and those it was scaled to."""
     pixels, white, is_whole = _pixels(np.asarray(image))
     try:
-        arrays, scaled = _ncut.picture_graph(pixels, white, is_whole, settings, n_threads, listener.told)
+        graph, scaled = _ncut.picture_graph(pixels, white, is_whole, settings, n_threads, listener.told)
     finally:
         listener.close()
-    n_pixels = scaled[0] * scaled[1]
-    return matrix_of(arrays, n_pixels, n_pixels), (pixels.shape[0], pixels.shape[1]), scaled
+    return graph, (pixels.shape[0], pixels.shape[1]), scaled
 
 
 def _pixels(image: NDArray[Any]) -> tuple[NDArray[np.float64], float, bool]:

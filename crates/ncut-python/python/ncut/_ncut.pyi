@@ -1,4 +1,4 @@
-from typing import Any, TypedDict
+from typing import Any, TypedDict, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +7,7 @@ from ncut._graphs import Csr
 from ncut._progress import Told
 
 __all__ = [
+    "Graph",
     "__version__",
     "choose",
     "cluster",
@@ -19,6 +20,7 @@ __all__ = [
     "place",
     "point_graph",
     "resize_labels",
+    "restored_graph",
     "score",
     "settings",
     "upper_bound",
@@ -28,8 +30,20 @@ __version__: str
 
 _Columns = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
 _CsrArrays = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float64]]
-_Linked = tuple[_CsrArrays, NDArray[np.float64]]
+_Linked = tuple[Graph, NDArray[np.float64]]
 _Tree = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+@final
+class Graph:
+    def __new__(cls, graph: Any, *, symmetrize: str | None = None, weight: str | None = "weight") -> Graph: ...
+    @property
+    def n_nodes(self) -> int: ...
+    @property
+    def n_edges(self) -> int: ...
+    def _arrays(self) -> _CsrArrays: ...
+    def __reduce__(self) -> tuple[Any, ...]: ...
+
+def restored_graph(source: Graph | Csr, symmetrize: str | None = None) -> Graph: ...
 
 class _Found(TypedDict):
     labels: NDArray[np.int32]
@@ -53,10 +67,10 @@ class _Scored(TypedDict):
     ari: float | None
 
 def cluster(
-    csr: Csr, settings: dict[str, Any], symmetrize: str | None, n_threads: int, on_progress: Told | None
+    graph: Graph | Csr, settings: dict[str, Any], symmetrize: str | None, n_threads: int, on_progress: Told | None
 ) -> _Found: ...
 def upper_bound(
-    csr: Csr,
+    graph: Graph | Csr,
     symmetrize: str | None,
     n_clusters: int,
     seed: int,
@@ -74,7 +88,7 @@ class _Chosen(TypedDict):
     eigenvalues: NDArray[np.float64]
 
 def choose(
-    csr: Csr,
+    graph: Graph | Csr,
     settings: dict[str, Any],
     symmetrize: str | None,
     numbers: tuple[int, int],
@@ -82,8 +96,10 @@ def choose(
     on_progress: Told | None,
 ) -> _Chosen: ...
 def settings(preset: str) -> tuple[str, int, float, float, int]: ...
-def score(csr: Csr, symmetrize: str | None, labels: NDArray[np.int32], truth: NDArray[np.int32] | None) -> _Scored: ...
-def merge_tree(csr: Csr, symmetrize: str | None, labels: NDArray[np.int32], n_threads: int) -> _Tree: ...
+def score(
+    graph: Graph | Csr, symmetrize: str | None, labels: NDArray[np.int32], truth: NDArray[np.int32] | None
+) -> _Scored: ...
+def merge_tree(graph: Graph | Csr, symmetrize: str | None, labels: NDArray[np.int32], n_threads: int) -> _Tree: ...
 def cut_tree(
     n_nodes: int,
     leaves: NDArray[np.int64],
@@ -120,5 +136,5 @@ def picture_graph(
     settings: dict[str, Any],
     n_threads: int,
     on_progress: Told | None,
-) -> tuple[_CsrArrays, tuple[int, int]]: ...
+) -> tuple[Graph, tuple[int, int]]: ...
 def resize_labels(labels: NDArray[np.int32], from_: tuple[int, int], to: tuple[int, int]) -> NDArray[np.int32]: ...

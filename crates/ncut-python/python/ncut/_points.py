@@ -17,7 +17,7 @@ from ncut._settings import RandomState, choice, count, real, seed, threads
 class LinkedPoints(NamedTuple):
     """A graph of points and what its weights were made with."""
 
-    matrix: Any
+    graph: _ncut.Graph
     scale: NDArray[np.float64]
 
 
@@ -73,7 +73,7 @@ def neighbor_graph(
     [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
     """
     settings = point_settings(affinity, n_neighbors, gamma, mutual, method, random_state)
-    return link(table(X), settings, threads(n_jobs), Listener(on_progress, verbose)).matrix
+    return matrix_of(link(table(X), settings, threads(n_jobs), Listener(on_progress, verbose)).graph)
 
 
 def self_tuning_graph(
@@ -176,7 +176,7 @@ def point_settings(
 def link(X: NDArray[Any], settings: dict[str, Any], n_threads: int, listener: Listener) -> LinkedPoints:
     """Links points."""
     try:
-        arrays, scale = _ncut.point_graph(X, settings, n_threads, listener.told)
+        graph, scale = _ncut.point_graph(X, settings, n_threads, listener.told)
     finally:
         listener.close()
-    return LinkedPoints(matrix_of(arrays, len(X), len(X)), scale)
+    return LinkedPoints(graph, scale)

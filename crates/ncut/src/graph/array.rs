@@ -42,17 +42,6 @@ impl<T: Clone> Array<'_, T> {
             Place::Mapped(numbers) => numbers.to_vec(),
         }
     }
-
-    /// The numbers as a vector to change, copied first unless they are owned.
-    pub(crate) fn to_mut(&mut self) -> &mut Vec<T> {
-        if !matches!(self.0, Place::Owned(_)) {
-            self.0 = Place::Owned(self.to_vec());
-        }
-        match &mut self.0 {
-            Place::Owned(numbers) => numbers,
-            _ => unreachable!("owned since the lines above"),
-        }
-    }
 }
 
 impl<T> Array<'_, T> {

@@ -1,10 +1,16 @@
 //! Constructors: from edges, one by one, and from a full symmetric matrix. All checks live here.
 
-use super::csr::{Csr, Mirror, SHORT_ROW, check_weight, zeros};
-use super::symmetry::Symmetry;
+use super::csr::{Csr, check_weight, zeros};
+use super::edge_runs::{Edges, Mirror, Run};
+use super::sorter::EdgeSorter;
 use super::{Array, Graph, NodeId, Weights};
 use crate::error::{Error, Result};
 use crate::parallel::prelude::*;
+use crate::short_rows::SHORT_ROW;
+
+/// Edges that one thread parts by blocks of rows at a time, and how many times that wait for it in a builder.
+const EDGES_PER_RUN: usize = 1 << 17;
+const RUNS_AT_ONCE: usize = 16;
 
 /// Rows that are worth a thread.
 const MIN_ROWS: usize = 1 << 14;
@@ -70,8 +76,23 @@ impl Graph<'static> {
         if let Some(&(row, column)) = entries.iter().find(|entry| entry.0.max(entry.1) as usize >= n_nodes) {
             return Err(Error::NodeOutOfRange { from: row.into(), to: column.into(), n_nodes });
         }
-        let csr = Csr::from_entries(n_nodes, entries, weights, Mirror::No)?;
-        Graph::from_csr(csr.offsets, csr.columns, csr.weights, symmetrize)
+        for (entry, &(row, column)) in entries.iter().enumerate() {
+            check_weight(row, column, weights.at(entry))?;
+        }
+        let portion = |(portion, ends): (usize, &[(NodeId, NodeId)])| {
+            let first = portion * EDGES_PER_RUN;
+            let weight_of = |entry: usize| weights.at(first + entry);
+            let n_weights = if weights.len().is_some() { ends.len() } else { 0 };
+            Edges::new(ends.to_vec(), (0..n_weights).map(weight_of).collect())
+        };
+        let mut sorter = EdgeSorter::of_entries();
+        sorter.add(entries.par_chunks(EDGES_PER_RUN).enumerate().map(portion).collect())?;
+        let mut csr = sorter.rows(n_nodes)?;
+        // Sums are 64-bit and rounded once.
+        if let (Weights::F32(_), Weights::F64(sums)) = (weights, &csr.weights) {
+            csr.weights = sums.iter().map(|&sum| sum as f32).collect::<Vec<f32>>().into();
+        }
+        Graph::from_rows(csr.symmetrized(symmetrize)?)
     }
 }
 
@@ -103,18 +124,16 @@ impl<'a> Graph<'a> {
         csr.check_structure()?;
         csr.check_weights()?;
         if !csr.is_tidy() {
-            csr.tidy()?;
+            csr.weights = csr.weights.unit_if_ones();
+            csr = csr.tidied()?;
         }
-        match (csr.symmetry(), symmetrize) {
-            (Ok(Symmetry::Exact), _) => {}
-            (Ok(Symmetry::Rounded), Symmetrize::Refuse) => csr.average_in_place(),
-            (Err(asymmetric), Symmetrize::Refuse) => return Err(asymmetric),
-            (_, Symmetrize::Average) => csr = csr.combined(f64::midpoint)?,
-            (_, Symmetrize::Max) => csr = csr.combined(f64::max)?,
-        }
-        // Ones need no storage, and a graph is the same by whatever door it came.
-        let weights = if csr.weights.are_ones() { Weights::Unit } else { csr.weights };
-        Self::from_parts(csr.offsets, csr.columns, weights)
+        Self::from_rows(csr.symmetrized(symmetrize)?)
+    }
+
+    /// The graph of rows that already satisfy the invariants.
+    pub(super) fn from_rows(csr: Csr<'a>) -> Result<Self> {
+        // A graph is the same by whatever door it came.
+        Self::from_parts(csr.offsets, csr.columns, csr.weights.unit_if_ones())
     }
 
     /// The graph of arrays that already satisfy the invariants; computes degrees and self-loops.
@@ -189,6 +208,9 @@ impl<'a> Graph<'a> {
 #[derive(Clone, Debug)]
 pub struct GraphBuilder {
     n_nodes: usize,
+    /// The edges that were parted by blocks of rows already.
+    runs: Vec<Run>,
+    /// The others.
     ends: Vec<(NodeId, NodeId)>,
     /// One for each of `ends`, or empty as long as all are 1.
     weights: Vec<f64>,
@@ -200,7 +222,7 @@ impl GraphBuilder {
     /// # Errors
     /// When node numbers cannot tell so many nodes apart.
     pub fn new(n_nodes: usize) -> Result<Self> {
-        let mut builder = Self { n_nodes: 0, ends: Vec::new(), weights: Vec::new() };
+        let mut builder = Self { n_nodes: 0, runs: Vec::new(), ends: Vec::new(), weights: Vec::new() };
         builder.grow(n_nodes)?;
         Ok(builder)
     }
@@ -236,6 +258,9 @@ impl GraphBuilder {
             self.weights.push(weight);
         }
         self.ends.push((from, to));
+        if self.ends.len() == RUNS_AT_ONCE * EDGES_PER_RUN {
+            self.part();
+        }
         Ok(())
     }
 
@@ -243,24 +268,20 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// When there are no nodes, or the weights add up to more than a float can hold.
-    pub fn finish(self) -> Result<Graph<'static>> {
-        let Self { n_nodes, ends, weights } = self;
-        let weights = if weights.is_empty() { Weights::Unit } else { Weights::F64(weights.into()) };
-        let mut csr = Csr::from_entries(n_nodes, &ends, &weights, Mirror::Yes)?;
-        drop((ends, weights));
-        // Edges in order make rows in order.
-        if !csr.is_tidy() {
-            csr.tidy()?;
-        }
-        Graph::from_parts(csr.offsets, csr.columns, csr.weights)
+    pub fn finish(mut self) -> Result<Graph<'static>> {
+        self.part();
+        let Self { n_nodes, runs, .. } = self;
+        EdgeSorter::of_parted(runs).graph(n_nodes)
     }
 
-    /// Makes room for so many edges more.
-    #[cfg(feature = "neighbors")]
-    pub(crate) fn reserve(&mut self, n_edges: usize, weighted: bool) {
-        self.ends.reserve_exact(n_edges);
-        if weighted {
-            self.weights.reserve_exact(n_edges);
-        }
+    /// Parts the edges that wait by blocks of rows.
+    fn part(&mut self) {
+        let (ends, weights) = (std::mem::take(&mut self.ends), std::mem::take(&mut self.weights));
+        let weights_of = |run: usize| match weights.len() {
+            0 => &[],
+            n_weights => &weights[run * EDGES_PER_RUN..n_weights.min((run + 1) * EDGES_PER_RUN)],
+        };
+        let runs = ends.par_chunks(EDGES_PER_RUN).enumerate();
+        self.runs.par_extend(runs.map(|(run, ends)| Run::new(ends, weights_of(run), Mirror::Yes)));
     }
 }

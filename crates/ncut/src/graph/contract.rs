@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::ascending_row_sums::AscendingRowSums;
 use super::triangle::{Stored, Summation, Triangle};
-use super::{Graph, NodeId, RowSums, Weights};
+use super::{Graph, NodeId, Weights};
 use crate::error::{Error, Result};
 use crate::progress::{Clock, Progress, Stage, Stopped};
 
@@ -131,7 +132,7 @@ impl Graph<'_> {
     ) -> Result<Triangle<W>, Stopped> {
         let n_groups = members.count();
         let work = |group: usize| members.of(group).iter().map(|&node| self.entries(node).len()).sum();
-        let visit = |from: usize, sums: &mut RowSums| {
+        let visit = |from: usize, sums: &mut AscendingRowSums| {
             sums.expect(|| work(from));
             let from = from as u32;
             for &node in members.of(from as usize) {

@@ -1,12 +1,9 @@
-//! Rows of a matrix on their way to becoming a graph: placing, checking, tidying.
+//! Rows of a matrix on their way to becoming a graph, and how they are checked.
 
 use std::ops::Range;
 
 use super::{Array, NodeId, Weights};
 use crate::error::{Error, Result};
-
-/// Rows of at most so many entries are short.
-pub(super) const SHORT_ROW: usize = 64;
 
 /// Rows of a matrix on their way to becoming a graph.
 pub(crate) struct Csr<'a> {
@@ -15,72 +12,7 @@ pub(crate) struct Csr<'a> {
     pub(crate) weights: Weights<'a>,
 }
 
-/// Whether an entry stands for its mirror image too.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Mirror {
-    Yes,
-    No,
-}
-
-impl Csr<'static> {
-    /// Rows from entries in any order, by counting sort.
-    pub(super) fn from_entries(
-        n_rows: usize,
-        entries: &[(NodeId, NodeId)],
-        weights: &Weights<'_>,
-        mirror: Mirror,
-    ) -> Result<Self> {
-        let mirrored = |row, column| mirror == Mirror::Yes && row != column;
-        let mut offsets = zeros::<u64>(n_rows + 1, n_rows, entries.len())?;
-        for &(row, column) in entries {
-            offsets[row as usize + 1] += 1;
-            if mirrored(row, column) {
-                offsets[column as usize + 1] += 1;
-            }
-        }
-        for row in 0..n_rows {
-            offsets[row + 1] += offsets[row];
-        }
-        let n_entries = offsets[n_rows] as usize;
-        let mut free = zeros::<u64>(n_rows, n_rows, n_entries)?;
-        free.copy_from_slice(&offsets[..n_rows]);
-        // Where each entry goes, and its mirror image.
-        let mut columns = zeros::<NodeId>(n_entries, n_rows, n_entries)?;
-        let mut places = |put: &mut dyn FnMut(usize, usize)| {
-            for (entry, &(row, column)) in entries.iter().enumerate() {
-                let mut place = |row: NodeId, column: NodeId| {
-                    let slot = free[row as usize] as usize;
-                    free[row as usize] += 1;
-                    columns[slot] = column;
-                    put(entry, slot);
-                };
-                place(row, column);
-                if mirrored(row, column) {
-                    place(column, row);
-                }
-            }
-        };
-        let weights = match weights {
-            Weights::Unit => {
-                places(&mut |_, _| {});
-                Weights::Unit
-            }
-            Weights::F32(given) => {
-                let mut placed = zeros::<f32>(n_entries, n_rows, n_entries)?;
-                places(&mut |entry, slot| placed[slot] = given[entry]);
-                Weights::F32(placed.into())
-            }
-            Weights::F64(given) => {
-                let mut placed = zeros::<f64>(n_entries, n_rows, n_entries)?;
-                places(&mut |entry, slot| placed[slot] = given[entry]);
-                Weights::F64(placed.into())
-            }
-        };
-        Ok(Self { offsets: offsets.into(), columns: columns.into(), weights })
-    }
-}
-
-impl<'a> Csr<'a> {
+impl Csr<'_> {
     pub(super) fn n_rows(&self) -> usize {
         self.offsets.len() - 1
     }
@@ -152,33 +84,6 @@ impl<'a> Csr<'a> {
         };
         no_zero && (0..self.n_rows()).all(|row| ascends(&self.columns[self.row(row)]))
     }
-
-    /// Sorts the rows, adds up duplicates in the order they were given, drops zeros.
-    pub(super) fn tidy(&mut self) -> Result<()> {
-        if let Weights::Unit = self.weights {
-            let mut duplicates = false;
-            let columns = self.columns.to_mut();
-            for pair in self.offsets.windows(2) {
-                let row = &mut columns[pair[0] as usize..pair[1] as usize];
-                row.sort_unstable();
-                duplicates |= !ascends(row);
-            }
-            if !duplicates {
-                return Ok(());
-            }
-            let mut ones = zeros::<f64>(columns.len(), self.offsets.len() - 1, columns.len())?;
-            ones.fill(1.0);
-            self.weights = Weights::F64(ones.into());
-        }
-        let offsets = self.offsets.to_mut();
-        let columns = self.columns.to_mut();
-        match &mut self.weights {
-            Weights::Unit => {}
-            Weights::F32(weights) => merge_rows(offsets, columns, weights.to_mut(), |sum| sum as f32),
-            Weights::F64(weights) => merge_rows(offsets, columns, weights.to_mut(), |sum| sum),
-        }
-        Ok(())
-    }
 }
 
 pub(super) fn check_weight(from: NodeId, to: NodeId, weight: f64) -> Result<()> {
@@ -201,38 +106,4 @@ pub(super) fn zeros<T: Copy + Default>(len: usize, n_nodes: usize, n_entries: us
 
 pub(super) fn ascends(row: &[NodeId]) -> bool {
     row.windows(2).all(|pair| pair[0] < pair[1])
-}
-
-/// Sorts every row by column, stably, adds up equal columns and drops zeros, packing rows to the front. Sums
-/// are 64-bit and rounded once, so that both directions of an edge come out alike.
-fn merge_rows<W>(offsets: &mut [u64], columns: &mut Vec<NodeId>, weights: &mut Vec<W>, round: fn(f64) -> W)
-where
-    W: Copy + Into<f64>,
-{
-    let mut row: Vec<(NodeId, f64)> = Vec::new();
-    let mut end = 0;
-    let mut start = 0;
-    for offset in &mut offsets[1..] {
-        let entries = start..*offset as usize;
-        start = *offset as usize;
-        row.clear();
-        row.extend(entries.clone().map(|entry| (columns[entry], weights[entry].into())));
-        row.sort_by_key(|&(column, _)| column);
-        row.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
-        row.retain(|&(_, weight)| weight != 0.0);
-        for &(column, weight) in &row {
-            columns[end] = column;
-            weights[end] = round(weight);
-            end += 1;
-        }
-        *offset = end as u64;
-    }
-    columns.truncate(end);
-    weights.truncate(end);
 }

@@ -3,15 +3,16 @@
 mod array;
 mod build;
 mod csr;
-#[cfg(feature = "files")]
 mod row_order;
-#[cfg(feature = "files")]
-mod sorter;
+mod edge_runs;
+mod row_blocks;
 #[cfg(feature = "files")]
 mod spill;
+mod sorter;
 mod symmetry;
 mod components;
 mod row_sums;
+mod ascending_row_sums;
 mod triangle;
 mod contract;
 mod parts;
@@ -36,10 +37,12 @@ pub(crate) use contract::Members;
 use contract::Rows;
 #[cfg(feature = "files")]
 pub(crate) use csr::Csr;
+#[cfg(feature = "files")]
+pub(crate) use edge_runs::{Edges, Run};
 pub(crate) use parts::Parts;
 pub(crate) use row_sums::RowSums;
 #[cfg(feature = "files")]
-pub(crate) use sorter::{EdgeSorter, Edges, Run};
+pub(crate) use sorter::EdgeSorter;
 #[cfg(feature = "files")]
 pub(crate) use spill::Spilling;
 pub(crate) use subgraph::Subgraph;
@@ -116,13 +119,14 @@ impl Weights<'_> {
         }
     }
 
-    /// Whether all weights are 1.
-    fn are_ones(&self) -> bool {
-        match self {
+    /// The same weights, without storage where all are 1.
+    fn unit_if_ones(self) -> Self {
+        let are_ones = match &self {
             Self::Unit => true,
             Self::F32(weights) => weights.iter().all(|&weight| weight == 1.0),
             Self::F64(weights) => weights.iter().all(|&weight| weight == 1.0),
-        }
+        };
+        if are_ones { Self::Unit } else { self }
     }
 
     /// How many are stored; `None` when none need be.

@@ -1,10 +1,7 @@
 //! Sorting rows: most are short, and their order is what a processor guesses worst.
 
 use super::NodeId;
-use super::csr::SHORT_ROW;
-
-/// Columns that are compared at once.
-const LANES: usize = 8;
+use crate::short_rows::{SHORT_ROW, count_pairs};
 
 /// Where each column of a row goes when they are sorted, equal ones in the order given; whether there are any.
 ///
@@ -15,14 +12,8 @@ const LANES: usize = 8;
 #[inline(always)]
 pub(super) fn ranks(columns: &[NodeId], places: &mut [i32; SHORT_ROW]) -> HasEquals {
     let n = columns.len();
-    let sum = match n.div_ceil(LANES) {
-        0..=1 => count_lesser::<1>(columns, places),
-        2 => count_lesser::<2>(columns, places),
-        3 => count_lesser::<3>(columns, places),
-        4 => count_lesser::<4>(columns, places),
-        5..=6 => count_lesser::<6>(columns, places),
-        _ => count_lesser::<8>(columns, places),
-    };
+    count_pairs(columns, places, |other, column| other < column);
+    let sum = places[..n].iter().sum::<i32>() as usize;
     // Different columns have all places from 0 on.
     if sum == n * n.saturating_sub(1) / 2 {
         return HasEquals::No;
@@ -39,28 +30,6 @@ pub(super) fn ranks(columns: &[NodeId], places: &mut [i32; SHORT_ROW]) -> HasEqu
 pub(super) enum HasEquals {
     No,
     Yes,
-}
-
-/// Counts for every column how many are less; the sum of that.
-#[inline(always)]
-fn count_lesser<const N: usize>(columns: &[NodeId], places: &mut [i32; SHORT_ROW]) -> usize {
-    // What fills up the lanes is more than any column: there is no such node.
-    let mut all = [[NodeId::MAX; LANES]; N];
-    all.as_flattened_mut()[..columns.len()].copy_from_slice(columns);
-    // Signed numbers of the same order, which every processor compares.
-    let keys = all.map(|lanes| lanes.map(|column| (column ^ 1 << 31) as i32));
-    let mut counts = [[0; LANES]; N];
-    for &key in keys.as_flattened() {
-        for (counts, keys) in counts.iter_mut().zip(&keys) {
-            for lane in 0..LANES {
-                counts[lane] += i32::from(key < keys[lane]);
-            }
-        }
-    }
-    let counts = counts.as_flattened();
-    places[..counts.len()].copy_from_slice(counts);
-    let of_filling = (counts.len() - columns.len()) * columns.len();
-    counts.iter().sum::<i32>() as usize - of_filling
 }
 
 #[cfg(test)]

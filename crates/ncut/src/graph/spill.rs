@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::sorter::{Entries, Run};
+use super::edge_runs::{Entries, Run};
 use crate::error::{Error, Result};
 
 /// How much memory edges may take, and where the others go.

@@ -1,7 +1,7 @@
 //! Both directions of an edge: comparing them and making them agree.
 
 use super::csr::{Csr, zeros};
-use super::{NodeId, Weights};
+use super::{NodeId, Symmetrize, Weights};
 use crate::error::{Error, Result};
 
 /// Two directions of an edge that differ by no more than this, relatively, are rounding: averaged.
@@ -10,14 +10,28 @@ const ROUNDING: f64 = 1e-10;
 const ROUNDING_F32: f64 = 1e-6;
 
 /// How far a matrix is from its transpose.
-pub(super) enum Symmetry {
+enum Symmetry {
     Exact,
     Rounded,
 }
 
-impl Csr<'_> {
+impl<'a> Csr<'a> {
+    /// The same rows if they are symmetric, or what `symmetrize` makes of them.
+    pub(super) fn symmetrized(mut self, symmetrize: Symmetrize) -> Result<Self> {
+        match (self.symmetry(), symmetrize) {
+            (Ok(Symmetry::Exact), _) => Ok(self),
+            (Ok(Symmetry::Rounded), Symmetrize::Refuse) => {
+                self.average_in_place();
+                Ok(self)
+            }
+            (Err(asymmetric), Symmetrize::Refuse) => Err(asymmetric),
+            (_, Symmetrize::Average) => self.combined(f64::midpoint),
+            (_, Symmetrize::Max) => self.combined(f64::max),
+        }
+    }
+
     /// Compares every entry with its mirror image.
-    pub(super) fn symmetry(&self) -> Result<Symmetry> {
+    fn symmetry(&self) -> Result<Symmetry> {
         let mut exact = true;
         let rounding = if matches!(self.weights, Weights::F32(_)) { ROUNDING_F32 } else { ROUNDING };
         self.for_each_mirror(|row, column, entry, mirror| {
@@ -70,7 +84,7 @@ impl Csr<'_> {
     }
 
     /// Replaces both directions of every edge by their mean; the pattern is symmetric already.
-    pub(super) fn average_in_place(&mut self) {
+    fn average_in_place(&mut self) {
         self.weights = match &self.weights {
             Weights::Unit => Weights::Unit,
             Weights::F32(weights) => self.averaged(weights, |mean| mean as f32).into(),
@@ -90,7 +104,7 @@ impl Csr<'_> {
     }
 
     /// The matrix of `combine(a_ij, a_ji)`, an entry that is not stored counting as 0.
-    pub(super) fn combined(self, combine: impl Fn(f64, f64) -> f64) -> Result<Csr<'static>> {
+    fn combined(self, combine: impl Fn(f64, f64) -> f64) -> Result<Csr<'static>> {
         let mirrored = self.transposed()?;
         let narrow = matches!(self.weights, Weights::F32(_));
         let mut offsets = Vec::with_capacity(self.offsets.len());

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-use super::row_sums::RowSums;
+use super::ascending_row_sums::AscendingRowSums;
 use super::{Members, NodeId};
 use crate::parallel::prelude::*;
 use crate::progress::Stopped;
@@ -90,13 +90,13 @@ impl<W: Stored> Triangle<W> {
     ) -> Result<(), Stopped>
     where
         Work: Fn(usize) -> usize + Sync,
-        Visit: Fn(usize, &mut RowSums) + Sync,
+        Visit: Fn(usize, &mut AscendingRowSums) + Sync,
         Weigh: Fn(f64, usize, usize) -> f64 + Sync,
     {
-        let spare: Mutex<Vec<RowSums>> = Mutex::default();
+        let spare: Mutex<Vec<AscendingRowSums>> = Mutex::default();
         let summed = |chunk: &Range<usize>| {
             let take = || spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-            let mut sums = take().unwrap_or_else(|| RowSums::ascending(summation.n_groups));
+            let mut sums = take().unwrap_or_else(|| AscendingRowSums::new(summation.n_groups));
             let mut rows = Self::with_capacity(chunk.len(), 0);
             rows.sum_up(chunk.clone(), summation, &mut sums);
             spare.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
@@ -116,7 +116,7 @@ impl<W: Stored> Triangle<W> {
                 chunks.push(start..next);
             }
             if let [chunk] = &chunks[..] {
-                self.sum_up(chunk.clone(), summation, &mut RowSums::ascending(summation.n_groups));
+                self.sum_up(chunk.clone(), summation, &mut AscendingRowSums::new(summation.n_groups));
             } else {
                 let rows: Vec<Self> = chunks.par_iter().with_max_len(1).map(summed).collect();
                 rows.iter().for_each(|rows| self.extend(rows));
@@ -129,9 +129,9 @@ impl<W: Stored> Triangle<W> {
         &mut self,
         groups: Range<usize>,
         summation: &Summation<Work, Visit, Weigh>,
-        sums: &mut RowSums,
+        sums: &mut AscendingRowSums,
     ) where
-        Visit: Fn(usize, &mut RowSums),
+        Visit: Fn(usize, &mut AscendingRowSums),
         Weigh: Fn(f64, usize, usize) -> f64,
     {
         for from in groups {
@@ -140,8 +140,8 @@ impl<W: Stored> Triangle<W> {
         }
     }
 
-    fn push(&mut self, from: usize, sums: &mut RowSums, weigh: impl Fn(f64, usize, usize) -> f64) {
-        sums.drain_ascending(|to, sum| {
+    fn push(&mut self, from: usize, sums: &mut AscendingRowSums, weigh: impl Fn(f64, usize, usize) -> f64) {
+        sums.drain(|to, sum| {
             let weight = W::rounded(weigh(sum, from, to as usize));
             if weight.into() > 0.0 {
                 self.columns.push(to);
@@ -350,7 +350,7 @@ impl Triangle<f64> {
                     *place += 1;
                 }
             });
-            let visit = |group: usize, sums: &mut RowSums| {
+            let visit = |group: usize, sums: &mut AscendingRowSums| {
                 sums.expect(|| size(group));
                 for &row in members.of(group) {
                     let end = free[row as usize];

@@ -11,6 +11,7 @@ use crate::graph::{NodeId, RowSums};
 use crate::partition::ClusterId;
 use crate::progress::{Clock, Progress, Stage, Stopped};
 use crate::random::mixed;
+use crate::short_rows::{SHORT_ROW, count_pairs};
 
 use super::groups::Groups;
 use super::quotient::Linked;
@@ -211,7 +212,7 @@ impl<G: Linked> Spreading<'_, G> {
     fn most_frequent(&self, node: NodeId, labels: &[ClusterId], salt: u64, arch: pulp::Arch) -> Most {
         let own = self.labels[node as usize];
         let mut counts = [0; SHORT_ROW];
-        arch.dispatch(|| count_equal(labels, &mut counts));
+        arch.dispatch(|| count_pairs(labels, &mut counts, |other, label| other == label));
         let counted = || labels.iter().zip(&counts);
         let (mut own_count, mut most) = (0, 0);
         for (&label, &count) in counted() {
@@ -292,61 +293,12 @@ enum Most {
     Unknown,
 }
 
-/// Rows of at most so many links are counted by [`count_equal`].
-const SHORT_ROW: usize = 64;
-/// Labels that are compared at once.
-const LANES: usize = 8;
-
-/// Counts for every label how many are equal to it, itself included; there are at most [`SHORT_ROW`].
-///
-/// Compares all with all, without a branch that depends on them.
-#[inline(always)]
-fn count_equal(labels: &[ClusterId], counts: &mut [i32; SHORT_ROW]) {
-    match labels.len().div_ceil(LANES) {
-        0..=1 => count_in_lanes::<1>(labels, counts),
-        2 => count_in_lanes::<2>(labels, counts),
-        3 => count_in_lanes::<3>(labels, counts),
-        4 => count_in_lanes::<4>(labels, counts),
-        5..=6 => count_in_lanes::<6>(labels, counts),
-        _ => count_in_lanes::<8>(labels, counts),
-    }
-}
-
-#[inline(always)]
-fn count_in_lanes<const N: usize>(labels: &[ClusterId], counts: &mut [i32; SHORT_ROW]) {
-    // What fills up the lanes is no label: there are fewer nodes.
-    let mut all = [[ClusterId::MAX; LANES]; N];
-    all.as_flattened_mut()[..labels.len()].copy_from_slice(labels);
-    let mut counted = [[0; LANES]; N];
-    for &label in labels {
-        for (counts, labels) in counted.iter_mut().zip(&all) {
-            for lane in 0..LANES {
-                counts[lane] += i32::from(label == labels[lane]);
-            }
-        }
-    }
-    counts[..N * LANES].copy_from_slice(counted.as_flattened());
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::error::Result;
     use crate::random::Random;
     use crate::synthetic::Planted;
-
-    #[test]
-    fn labels_are_counted() {
-        let mut random = Random::new(3);
-        for n_labels in 0..=SHORT_ROW {
-            let labels: Vec<ClusterId> = (0..n_labels).map(|_| random.below(9)).collect();
-            let mut counts = [0; SHORT_ROW];
-            count_equal(&labels, &mut counts);
-            for (label, &count) in labels.iter().zip(&counts) {
-                assert_eq!(count as usize, labels.iter().filter(|&other| other == label).count());
-            }
-        }
-    }
 
     /// However a choice is made, it is the same one.
     #[test]

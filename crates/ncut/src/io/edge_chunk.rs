@@ -5,22 +5,15 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::fields::{COMMENTS, Cut, Fields, NETWORKX_HINT, parse_weight};
+use super::fields::{COMMENTS, Fields, Layout, NETWORKX_HINT, after_line, after_separator, parse_weight};
 use super::names::{IS_WORD, Numbering, UNSEEN, whole_number};
 use super::numbers::{decimal, digits};
-use super::text::{as_text, without_end};
+use super::text::{as_text, split_first_line};
 use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Edges, NodeId, Run};
 
 /// Edges whose ids are looked up together: the processor then waits for many places of a large table at once.
 const PENDING: usize = 256;
-
-/// What the first edge tells about all lines.
-#[derive(Clone, Copy)]
-pub(super) struct Layout {
-    pub(super) cut: Cut,
-    pub(super) n_columns: usize,
-}
 
 /// The edges of some lines.
 pub(super) struct EdgeChunk {
@@ -150,9 +143,8 @@ impl Reading<'_> {
                 continue;
             }
             self.look_up(&mut pending);
-            let end = memchr::memchr(b'\n', rest).map_or(rest.len(), |end| end + 1);
-            let (line, next) = rest.split_at(end);
-            self.add_line(without_end(line), layout, &mut fields).map_err(|problem| (number, problem))?;
+            let (line, next) = split_first_line(rest);
+            self.add_line(line, layout, &mut fields).map_err(|problem| (number, problem))?;
             rest = next;
         }
         self.look_up(&mut pending);
@@ -271,35 +263,11 @@ fn parse_edge(fields: &Fields, n_columns: usize) -> Result<(&str, &str, f64), St
 fn plain_edge(text: &[u8], layout: Layout) -> Option<(u64, u64, f64, &[u8])> {
     let (from, text) = plain_id(text)?;
     let (to, text) = plain_id(after_separator(text, layout.cut)?)?;
-    let (weight, mut text) = match layout.n_columns {
+    let (weight, text) = match layout.n_columns {
         3 => plain_weight(after_separator(text, layout.cut)?)?,
         _ => (1.0, text),
     };
-    if layout.cut == Cut::WhiteSpace {
-        while let [b' ' | b'\t', next @ ..] = text {
-            text = next;
-        }
-    }
-    match text {
-        [b'\n', next @ ..] | [b'\r', b'\n', next @ ..] => Some((from, to, weight, next)),
-        [] => Some((from, to, weight, text)),
-        _ => None,
-    }
-}
-
-#[inline]
-fn after_separator(text: &[u8], cut: Cut) -> Option<&[u8]> {
-    match (cut, text) {
-        (Cut::WhiteSpace, [b' ' | b'\t', next @ ..]) => {
-            let mut next = next;
-            while let [b' ' | b'\t', after @ ..] = next {
-                next = after;
-            }
-            Some(next)
-        }
-        (Cut::At(separator), &[byte, ref next @ ..]) if char::from(byte) == separator => Some(next),
-        _ => None,
-    }
+    Some((from, to, weight, after_line(text, layout.cut)?))
 }
 
 /// An id as [`whole_number`] knows it, and what follows.

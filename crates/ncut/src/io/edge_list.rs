@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::Collected;
-use super::edge_chunk::{EdgeChunk, Layout};
-use super::fields::{COMMENTS, Cut, Fields, Separator, quoted};
+use super::edge_chunk::EdgeChunk;
+use super::fields::{COMMENTS, Cut, Fields, Layout, Separator, quoted};
 use super::names::{Names, Numbering};
 use super::text::{Lines, Parsed};
 use crate::error::{Error, Result};

@@ -37,6 +37,42 @@ impl Cut {
     }
 }
 
+/// What the first row tells about all lines.
+#[derive(Clone, Copy)]
+pub(super) struct Layout {
+    pub(super) cut: Cut,
+    pub(super) n_columns: usize,
+}
+
+/// The short cut over a separator with nothing unusual around it; `None` leaves the line to [`Fields`].
+#[inline]
+pub(super) fn after_separator(text: &[u8], cut: Cut) -> Option<&[u8]> {
+    match (cut, text) {
+        (Cut::WhiteSpace, [b' ' | b'\t', next @ ..]) => Some(without_blanks(next)),
+        (Cut::At(separator), &[byte, ref next @ ..]) if char::from(byte) == separator => Some(next),
+        _ => None,
+    }
+}
+
+/// The short cut to the next line, for the end of the last column; `None` leaves the line to [`Fields`].
+#[inline]
+pub(super) fn after_line(text: &[u8], cut: Cut) -> Option<&[u8]> {
+    match if cut == Cut::WhiteSpace { without_blanks(text) } else { text } {
+        [b'\n', next @ ..] | [b'\r', b'\n', next @ ..] => Some(next),
+        [] => Some(&[]),
+        _ => None,
+    }
+}
+
+/// What follows blanks.
+#[inline]
+pub(super) fn without_blanks(mut text: &[u8]) -> &[u8] {
+    while let [b' ' | b'\t', next @ ..] = text {
+        text = next;
+    }
+    text
+}
+
 /// Whether a separator stands outside of quotes; only a quote where a column may start opens one.
 fn stands_outside_quotes(line: &str, separator: char) -> bool {
     let mut quoted = false;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::GraphFile;
-use super::fields::{parse_count, parse_node, parse_weight};
+use super::fields::{parse_count, parse_node, parse_weight, without_blanks};
 use super::numbers::{decimal, digits};
 use super::text::{Lines, Parsed, as_text, without_end};
 use crate::error::{Error, Result};
@@ -318,14 +318,6 @@ impl Chunk {
     fn line_of(&self, row: usize) -> u64 {
         self.comments.iter().fold(row as u64 + 1, |line, &comment| line + u64::from(comment <= line))
     }
-}
-
-#[inline]
-fn without_blanks(mut text: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', next @ ..] = text {
-        text = next;
-    }
-    text
 }
 
 /// What follows a word, if that is at its end.

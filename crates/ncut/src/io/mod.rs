@@ -29,6 +29,7 @@ mod parquet;
 #[path = "no_parquet.rs"]
 mod parquet;
 mod table;
+mod table_chunk;
 mod text;
 
 use std::fs::File;

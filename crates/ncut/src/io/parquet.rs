@@ -68,7 +68,7 @@ fn table(file: &Columns<File>) -> Result<Table> {
         let problem = format!("has 0 rows and {n_columns} columns; there are no points in it");
         return Err(Error::in_file(None, problem));
     }
-    Ok(if is_f32 { Table::of_f32(narrow, n_columns) } else { Table::of_f64(wide, n_columns) })
+    if is_f32 { Table::of_f32(narrow, n_columns) } else { Table::of_f64(wide, n_columns) }
 }
 
 /// The labels in a file: a column of integers or, for nodes that have ids, a column of ids and one of integers.

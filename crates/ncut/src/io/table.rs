@@ -3,17 +3,17 @@
 use std::io::{BufReader, Read};
 use std::path::Path;
 
-use super::fields::{COMMENTS, Cut, Fields, Separator};
+use super::fields::{COMMENTS, Cut, Fields, Layout, Separator};
 use super::npy::Array;
 use super::npz::Archive;
 use super::parquet;
-use super::text::{self, Compression, Lines};
+use super::table_chunk::{TableChunk, parse_row};
+use super::text::{self, Compression, Lines, Parsed};
 use crate::error::{Error, Result};
-#[cfg(feature = "neighbors")]
-use crate::neighbors::Points;
+use crate::points::Points;
 use crate::progress::Clock;
 
-/// Rows of numbers, as a file holds them: 32-bit floats stay that.
+/// Rows of numbers that points can have, as a file holds them: 32-bit floats stay that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     values: TableValues,
@@ -28,15 +28,21 @@ enum TableValues {
 
 impl Table {
     /// Row after row, in 32 bits.
-    #[cfg(feature = "parquet")]
-    pub(super) fn of_f32(values: Vec<f32>, n_columns: usize) -> Self {
-        Self { values: TableValues::F32(values), n_columns }
+    ///
+    /// # Errors
+    /// When a number is NaN, infinite or too large for a point, naming its row and column.
+    pub(super) fn of_f32(values: Vec<f32>, n_columns: usize) -> Result<Self> {
+        Points::new(&values, n_columns)?;
+        Ok(Self { values: TableValues::F32(values), n_columns })
     }
 
     /// Row after row, in 64 bits.
-    #[cfg(feature = "parquet")]
-    pub(super) fn of_f64(values: Vec<f64>, n_columns: usize) -> Self {
-        Self { values: TableValues::F64(values), n_columns }
+    ///
+    /// # Errors
+    /// As [`of_f32`](Self::of_f32).
+    pub(super) fn of_f64(values: Vec<f64>, n_columns: usize) -> Result<Self> {
+        Points::new(&values, n_columns)?;
+        Ok(Self { values: TableValues::F64(values), n_columns })
     }
 
     /// Number of rows.
@@ -53,16 +59,13 @@ impl Table {
         self.n_columns
     }
 
-    /// The rows as points.
-    ///
-    /// # Errors
-    /// When a number is NaN, infinite or too large, naming its row and column.
-    #[cfg(feature = "neighbors")]
-    pub fn points(&self) -> Result<Points<'_>> {
-        match &self.values {
-            TableValues::F32(values) => Points::new(values, self.n_columns),
-            TableValues::F64(values) => Points::new(values, self.n_columns),
-        }
+    /// The rows as points; they were checked when the table was read.
+    pub fn points(&self) -> Points<'_> {
+        let values = match &self.values {
+            TableValues::F32(values) => values.into(),
+            TableValues::F64(values) => values.into(),
+        };
+        Points::unchecked(values, self.n_columns).expect("a table that was checked")
     }
 }
 
@@ -71,7 +74,7 @@ impl Table {
 /// space, which may be compressed.
 ///
 /// # Errors
-/// When the file cannot be read or a cell is no number, naming file, line and column; or when the clock says stop.
+/// When the file cannot be read, or a cell is no number that a point can have, naming file, line and column; or when the clock says stop.
 pub fn read_table(path: &Path, clock: &Clock<'_>) -> Result<Table> {
     let read = || {
         let (stem, compression) = Compression::of(path);
@@ -133,12 +136,12 @@ fn from_array(array: &Array, name: &str) -> Result<Table> {
     if n_rows == 0 || n_columns == 0 {
         return Err(refuse(format!("has {n_rows} rows and {n_columns} columns; there are no points in it")));
     }
-    let values = if array.is_f32() {
-        TableValues::F32(by_row(array.f32s(), n_rows, n_columns, array.by_column))
+    if array.is_f32() {
+        Table::of_f32(by_row(array.f32s(), n_rows, n_columns, array.by_column), n_columns)
     } else {
-        TableValues::F64(by_row(array.floats().map_err(refuse)?, n_rows, n_columns, array.by_column))
-    };
-    Ok(Table { values, n_columns })
+        let values = array.floats().map_err(refuse)?;
+        Table::of_f64(by_row(values, n_rows, n_columns, array.by_column), n_columns)
+    }
 }
 
 /// Row after row, from what may be column after column.
@@ -151,43 +154,43 @@ fn by_row<T: Copy>(values: Vec<T>, n_rows: usize, n_columns: usize, by_column: b
 }
 
 fn from_text(lines: &mut Lines<'_>, separator: Separator) -> Result<Table> {
-    let mut fields = Fields::default();
     let mut values = Vec::new();
-    let mut layout: Option<(Cut, usize)> = None;
-    let mut is_first = true;
+    let Some(layout) = read_first_row(lines, separator, &mut values)? else {
+        return Err(Error::in_file(None, "holds no rows of numbers"));
+    };
+    let parse = |_: &Vec<f64>, lines: &[u8]| TableChunk::parse(lines, layout);
+    lines.parse_rest(&mut values, parse, |values, chunks| {
+        chunks.into_iter().try_for_each(|Parsed { value: chunk, lines_before }| {
+            values.extend_from_slice(&chunk.values);
+            let problem = chunk.problem.map(|(line, problem)| Error::in_file(lines_before + line, problem));
+            problem.map_or(Ok(()), Err)
+        })
+    })?;
+    Points::unchecked((&values).into(), layout.n_columns)?;
+    Ok(Table { values: TableValues::F64(values), n_columns: layout.n_columns })
+}
+
+/// Reads the first row of numbers, which tells how all are laid out; a header may stand before it.
+fn read_first_row(
+    lines: &mut Lines<'_>,
+    separator: Separator,
+    values: &mut Vec<f64>,
+) -> Result<Option<Layout>> {
+    let mut fields = Fields::default();
+    let mut may_be_header = true;
     while let Some((number, line)) = lines.next_content(&COMMENTS)? {
         let refuse = |problem: String| Error::in_file(number, problem);
-        let cut = layout.map_or_else(|| Cut::of(line, separator), |layout| layout.0);
+        let cut = Cut::of(line, separator);
         fields.split(line, cut).map_err(refuse)?;
-        let cells = 0..fields.len();
         // A header has no number in it, or it would be a row with a bad cell.
         let is_name =
             |column: usize| fields.get(column).parse::<f64>().is_err() && !fields.get(column).is_empty();
-        if std::mem::take(&mut is_first) && cells.clone().all(is_name) {
+        if std::mem::take(&mut may_be_header) && (0..fields.len()).all(is_name) {
             continue;
         }
-        let n_columns = layout.get_or_insert((cut, fields.len())).1;
-        if fields.len() != n_columns {
-            return Err(refuse(format!("this line has {} columns, the first has {n_columns}", fields.len())));
-        }
-        for column in cells {
-            values.push(parse_cell(fields.get(column), column).map_err(refuse)?);
-        }
+        let layout = Layout { cut, n_columns: fields.len() };
+        parse_row(&fields, layout, values).map_err(refuse)?;
+        return Ok(Some(layout));
     }
-    match layout {
-        Some((_, n_columns)) => Ok(Table { values: TableValues::F64(values), n_columns }),
-        None => Err(Error::in_file(None, "holds no rows of numbers")),
-    }
-}
-
-fn parse_cell(text: &str, column: usize) -> Result<f64, String> {
-    let column = column + 1;
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        Ok(_) => Err(format!("column {column} is {text}; fill in or remove such points first")),
-        Err(_) if text.is_empty() => {
-            Err(format!("column {column} is empty; fill in or remove such points first"))
-        }
-        Err(_) => Err(format!("column {column} is `{text}`, which is not a number")),
-    }
+    Ok(None)
 }

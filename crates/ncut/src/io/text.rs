@@ -170,6 +170,13 @@ pub(super) fn without_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
+/// The first line without its end, and what follows it.
+pub(super) fn split_first_line(text: &[u8]) -> (&[u8], &[u8]) {
+    let end = memchr::memchr(b'\n', text).map_or(text.len(), |end| end + 1);
+    let (line, rest) = text.split_at(end);
+    (without_end(line), rest)
+}
+
 /// A line as text, if it is any.
 pub(super) fn as_text(line: &[u8]) -> Result<&str, String> {
     match str::from_utf8(line) {

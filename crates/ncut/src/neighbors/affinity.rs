@@ -256,7 +256,7 @@ pub fn dense_rbf_graph(points: Points<'_>, gamma: f64) -> Result<Graph<'static>>
             "{n_points} points are too many to link all pairs; {MOST_DENSE} is the most, use neighbours instead"
         )));
     }
-    let space = super::points::Space::new(points, Metric::Euclidean);
+    let space = super::space::Space::new(points, Metric::Euclidean);
     let mut builder = GraphBuilder::new(n_points)?;
     let mut measured = Vec::new();
     for from in 0..n_points {
@@ -318,7 +318,6 @@ fn weigh(n_points: usize, edges: Vec<Edge>, affinity: Affinity) -> Result<Linked
         _ => 0.0,
     };
     let mut builder = GraphBuilder::new(n_points)?;
-    builder.reserve(edges.len(), affinity != Affinity::Knn);
     for &(from, to, squared) in &edges {
         builder.add_edge(from, to, scale.weight(squared, || length_at(from), to))?;
     }

@@ -11,8 +11,8 @@
 
 use super::exact::{Nearest, take_nearest};
 use super::forest::Sketches;
-use super::points::Space;
 use super::rows::{Key, Meeting, Rows};
+use super::space::Space;
 use crate::graph::NodeId;
 use crate::parallel::prelude::*;
 use crate::progress::Stopped;

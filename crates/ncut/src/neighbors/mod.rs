@@ -4,8 +4,7 @@ mod affinity;
 mod approximate;
 mod exact;
 mod forest;
-mod packed;
-mod points;
+mod space;
 mod rows;
 
 use crate::error::{Error, Result};
@@ -15,7 +14,9 @@ use crate::progress::{Clock, Progress, Stage};
 pub use affinity::{
     Affinity, LinkedPoints, Linking, PointGraph, Scale, dense_rbf_graph, self_tuning_graph, weigh_new,
 };
-pub use points::{Metric, Points, Values};
+
+pub use crate::points::{Points, Values};
+pub use space::Metric;
 
 /// Multiplications up to which the exact search is quick: seconds.
 const QUICK: f64 = 5e11;
@@ -155,7 +156,7 @@ impl NeighborSearch {
         let n_points = points.count();
         let n_neighbors = self.n_neighbors.min(n_points - 1);
         let n_searched = n_neighbors + usize::from(own == Own::DropFirst);
-        let space = points::Space::new(points, self.metric);
+        let space = space::Space::new(points, self.metric);
         let mut progress = Progress::new(Stage::Neighbors, n_points as u64);
         let mut report = |n_done: usize| {
             progress.done = n_done as u64;
@@ -177,7 +178,7 @@ impl NeighborSearch {
         self.check()?;
         let n_neighbors = self.n_neighbors.min(points.count());
         let (queries, targets) =
-            (points::Space::new(new, self.metric), points::Space::new(points, self.metric));
+            (space::Space::new(new, self.metric), space::Space::new(points, self.metric));
         let search = exact::Search { queries: &queries, targets: &targets, n_neighbors, skip_own: false };
         let everyone: Vec<NodeId> = (0..new.count() as NodeId).collect();
         let mut progress = Progress::new(Stage::Neighbors, new.count() as u64);

@@ -7,7 +7,7 @@
 
 use pulp::bytemuck::Pod;
 
-use super::points::Space;
+use super::space::Space;
 use crate::graph::NodeId;
 use crate::pages::Pages;
 use crate::parallel::prelude::*;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, MatMut, MatRef, Par};
 
-use super::points::Space;
+use crate::neighbors::space::Space;
 
 /// The point around which products are computed: the nearer, the less they round.
 pub(super) struct Center {

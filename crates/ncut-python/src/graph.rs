@@ -1,0 +1,146 @@
+//! Graphs that were checked once, for Python to hold.
+
+use ncut::{Graph, Weights};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::arrays::{Csr, CsrArrays, Rows, rows_arrays, symmetrization};
+use crate::running::run;
+
+/// A graph, checked once.
+///
+/// Every function that takes a graph takes this one too, and neither converts nor checks it again: of use to whoever
+/// asks several things of one graph. It never changes, and holds a copy of what it was made from.
+///
+/// Parameters
+/// ----------
+/// graph : sparse matrix or array, ndarray, networkx or igraph graph
+///     As for `cluster`.
+/// symmetrize : {None, "average", "max"}, default=None
+///     As for `cluster`.
+/// weight : str or None, default="weight"
+///     As for `cluster`.
+///
+/// See Also
+/// --------
+/// cluster : Clusters it.
+///
+/// Examples
+/// --------
+/// >>> import ncut, numpy as np
+/// >>> ring = ncut.Graph(np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1))
+/// >>> ring
+/// <Graph: 6 nodes, 6 edges>
+/// >>> ncut.score(ring, ncut.cluster(ring, 2)).ncut
+/// 0.6666666666666667
+#[pyclass(frozen, name = "Graph", module = "ncut")]
+pub(crate) struct GraphHandle {
+    graph: Graph<'static>,
+}
+
+impl From<Graph<'static>> for GraphHandle {
+    fn from(graph: Graph<'static>) -> Self {
+        Self { graph }
+    }
+}
+
+#[pymethods]
+impl GraphHandle {
+    #[new]
+    #[pyo3(
+        signature = (graph, *, symmetrize=None, weight=Some("weight")),
+        text_signature = "(graph, *, symmetrize=None, weight='weight')"
+    )]
+    fn new(graph: Bound<'_, PyAny>, symmetrize: Option<&str>, weight: Option<&str>) -> PyResult<Self> {
+        let csr = graph.py().import("ncut._graphs")?.call_method1("graph_source", (graph, weight))?;
+        restored_graph(csr.py(), csr.extract()?, symmetrize)
+    }
+
+    /// Number of nodes.
+    #[getter]
+    fn n_nodes(&self) -> usize {
+        self.graph.n_nodes()
+    }
+
+    /// Number of edges, self-loops included.
+    #[getter]
+    fn n_edges(&self) -> usize {
+        self.graph.n_edges()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Graph: {} nodes, {} edges>", self.graph.n_nodes(), self.graph.n_edges())
+    }
+
+    /// The three arrays of its matrix by rows, for scipy; ones are written out.
+    fn _arrays<'py>(&self, py: Python<'py>) -> PyResult<CsrArrays<'py>> {
+        let graph = &self.graph;
+        let weights = match graph.weights() {
+            Weights::Unit => vec![1.0; graph.columns().len()],
+            Weights::F32(weights) => weights.iter().map(|&weight| f64::from(weight)).collect(),
+            Weights::F64(weights) => weights.to_vec(),
+        };
+        rows_arrays(py, graph.offsets(), graph.columns().to_vec(), weights)
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
+        let (indptr, indices, data) = self._arrays(py)?;
+        let csr = PyDict::new(py);
+        csr.set_item("indptr", indptr)?;
+        csr.set_item("indices", indices)?;
+        csr.set_item("data", data)?;
+        Ok((py.import("ncut._ncut")?.getattr("restored_graph")?, (csr,)))
+    }
+}
+
+/// The graph of a matrix by rows.
+#[pyfunction]
+#[pyo3(signature = (source, symmetrize=None))]
+pub(crate) fn restored_graph(
+    py: Python<'_>,
+    source: GraphSource<'_>,
+    symmetrize: Option<&str>,
+) -> PyResult<GraphHandle> {
+    let source = source.source(symmetrize)?;
+    Ok(run(py, 1, None, move |_| source.owned())?.into())
+}
+
+/// What a function is given for a graph.
+#[derive(FromPyObject)]
+pub(crate) enum GraphSource<'py> {
+    Checked(Bound<'py, GraphHandle>),
+    Csr(Csr<'py>),
+}
+
+impl GraphSource<'_> {
+    pub(crate) fn source(&self, symmetrize: Option<&str>) -> PyResult<Source<'_>> {
+        let symmetrize = symmetrization(symmetrize)?;
+        Ok(match self {
+            Self::Checked(handle) => Source::Checked(&handle.get().graph),
+            Self::Csr(csr) => Source::Rows(csr.rows(symmetrize)?),
+        })
+    }
+}
+
+/// A graph, or what is to become one, without Python.
+pub(crate) enum Source<'a> {
+    Checked(&'a Graph<'static>),
+    Rows(Rows<'a>),
+}
+
+impl Source<'_> {
+    /// Lets `work` have the graph: one that was checked before as it is, rows after they are.
+    pub(crate) fn with<T>(self, work: impl FnOnce(&Graph<'_>) -> ncut::Result<T>) -> ncut::Result<T> {
+        match self {
+            Self::Checked(graph) => work(graph),
+            Self::Rows(rows) => work(&rows.graph()?),
+        }
+    }
+
+    fn owned(self) -> ncut::Result<Graph<'static>> {
+        match self {
+            Self::Checked(graph) => Ok(graph.clone()),
+            Self::Rows(rows) => rows.into_owned().graph(),
+        }
+    }
+}
