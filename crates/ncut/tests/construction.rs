@@ -1,7 +1,7 @@
 //! Graphs from edges, entries, rows and files: the same graph by whatever door it comes.
 
 use ncut::io::{GraphFormat, ReadOptions, Separator, parse_graph, read_graph};
-use ncut::{Graph, GraphBuilder, NodeId, Symmetrize, Weights, unobserved};
+use ncut::{Clock, Graph, GraphBuilder, NodeId, Symmetrize, Weights};
 
 /// The same undirected edges by every door; a weight of 1 is left out where a door can do without weights.
 fn by_every_door(n_nodes: usize, edges: &[(NodeId, NodeId, f64)]) -> Vec<(&'static str, Graph<'static>)> {
@@ -91,7 +91,7 @@ fn an_edge_list_counts_its_doubled_edges_like_every_other_door() {
     let path = folder.path().join("list.txt");
     std::fs::write(&path, text.repeat(20_000)).unwrap();
     let little_memory = ReadOptions { memory_limit: Some(1 << 20), ..ReadOptions::default() };
-    let spilled = read_graph(&path, &little_memory, &mut unobserved).unwrap().graph;
+    let spilled = read_graph(&path, &little_memory, &Clock::new()).unwrap().graph;
     assert_eq!(width(&spilled), "32 bits");
     assert_eq!(spilled.edges().collect::<Vec<_>>(), [(0, 1, 40_000.0), (1, 2, 20_000.0)]);
 }
