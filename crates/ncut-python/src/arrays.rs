@@ -113,9 +113,9 @@ impl Csr<'_> {
         })
     }
 
-    pub(crate) fn newcomers(&self, n_old: usize) -> PyResult<ncut::newcomers::Newcomers<'_>> {
+    pub(crate) fn out_of_sample(&self, n_old: usize) -> PyResult<ncut::out_of_sample::OutOfSample<'_>> {
         let (offsets, columns) = (self.indptr.offsets()?, self.indices.columns()?);
-        ncut::newcomers::Newcomers::new(offsets, columns, self.data.wide()?, n_old).map_err(refused)
+        ncut::out_of_sample::OutOfSample::new(offsets, columns, self.data.wide()?, n_old).map_err(refused)
     }
 }
 

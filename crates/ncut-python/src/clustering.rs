@@ -5,7 +5,10 @@ use std::time::Duration;
 use ncut::descent::StoppingRule;
 use ncut::hierarchy::{Merge, MergeTree};
 use ncut::spectral::{SpectrumSettings, UpperBound};
-use ncut::{Agreement, ClusterSummary, ComponentChoice, CountRow, CutScore, Label, Ncut, NodeId, Preset};
+use ncut::{
+    Agreement, ClusterSummary, ComponentChoice, CountRow, CutScore, Label, Ncut, NodeId, ObjectiveKind,
+    Preset,
+};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,6 +20,8 @@ use crate::{named, refused};
 
 const PRESETS: [(&str, Preset); 4] =
     [("paper", Preset::Paper), ("fast", Preset::Fast), ("default", Preset::Default), ("best", Preset::Best)];
+pub(crate) const OBJECTIVES: [(&str, ObjectiveKind); 2] =
+    [("ncut", ObjectiveKind::NormalizedCut), ("ratio_cut", ObjectiveKind::RatioCut)];
 const COMPONENTS: [(&str, ComponentChoice); 2] =
     [("all", ComponentChoice::All), ("largest", ComponentChoice::Largest)];
 
@@ -46,6 +51,8 @@ pub(crate) struct Settings<'py> {
     #[pyo3(item)]
     preset: String,
     #[pyo3(item)]
+    objective: String,
+    #[pyo3(item)]
     min_share: Option<f64>,
     #[pyo3(item)]
     components: String,
@@ -67,6 +74,7 @@ impl Settings<'_> {
             .n_clusters
             .map_or_else(Ncut::auto, Ncut::new)
             .preset(named("preset", &self.preset, &PRESETS)?)
+            .objective(named("objective", &self.objective, &OBJECTIVES)?)
             .components(named("components", &self.components, &COMPONENTS)?)
             .max_sweeps(self.max_iter)
             .tolerance(self.tol)
@@ -95,6 +103,8 @@ pub(crate) struct Found<'py> {
     labels: Bound<'py, PyArray1<Label>>,
     objective: f64,
     ncut: f64,
+    ratio_cut: f64,
+    modularity: f64,
     smallest_share: f64,
     clusters: ClusterColumns<'py>,
     n_components: usize,
@@ -122,6 +132,8 @@ pub(crate) fn cluster<'py>(
     Ok(Found {
         objective: found.objective,
         ncut: found.ncut,
+        ratio_cut: found.ratio_cut,
+        modularity: found.modularity,
         smallest_share: found.smallest_share,
         clusters: columns(py, &found.clusters),
         n_components: found.n_components,
@@ -146,6 +158,8 @@ pub(crate) fn settings(preset: &str) -> PyResult<(&'static str, usize, f64, f64,
 pub(crate) struct Scored<'py> {
     objective: f64,
     ncut: f64,
+    ratio_cut: f64,
+    modularity: f64,
     smallest_share: f64,
     clusters: ClusterColumns<'py>,
     accuracy: Option<f64>,
@@ -172,6 +186,8 @@ pub(crate) fn score<'py>(
     Ok(Scored {
         objective: score.objective,
         ncut: score.ncut,
+        ratio_cut: score.ratio_cut,
+        modularity: score.modularity,
         smallest_share: score.smallest_share,
         clusters: columns(py, &score.clusters),
         accuracy: agreement.as_ref().and_then(|agreement| agreement.accuracy),
@@ -189,13 +205,15 @@ pub(crate) fn upper_bound<'py>(
     symmetrize: Option<&str>,
     n_clusters: usize,
     seed: u64,
+    objective: &str,
     n_threads: usize,
     on_progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(f64, &'static str)> {
     let source = graph.source(symmetrize)?;
+    let kind = named("objective", objective, &OBJECTIVES)?;
     let settings = SpectrumSettings { seed, ..SpectrumSettings::default() };
     let bound = run(py, n_threads, on_progress.as_ref(), |clock| {
-        source.with(|graph| UpperBound::of(graph, n_clusters, &settings, clock))
+        source.with(|graph| UpperBound::by(kind, graph, n_clusters, &settings, clock))
     })?;
     Ok((bound.value, bound.status.name()))
 }

@@ -3,12 +3,14 @@
 use ncut::neighbors::{
     Affinity, LinkedPoints, Linking, Neighbors, PointGraph, Scale, SearchMethod, weigh_new,
 };
-use ncut::{ClusterSummary, Label};
+use ncut::objective::RatioCut;
+use ncut::{ClusterSummary, Label, ObjectiveKind};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrays::{Csr, CsrArrays, LabelArray, Table, rows_arrays};
+use crate::clustering::OBJECTIVES;
 use crate::graph::GraphHandle;
 use crate::running::run;
 use crate::{named, refused};
@@ -145,21 +147,29 @@ pub(crate) fn place<'py>(
     py: Python<'py>,
     links: Csr<'py>,
     labels: LabelArray<'py>,
+    sizes: PyReadonlyArray1<'py, i64>,
     volumes: PyReadonlyArray1<'py, f64>,
     associations: PyReadonlyArray1<'py, f64>,
+    objective: &str,
 ) -> PyResult<Bound<'py, PyArray1<Label>>> {
+    let kind = named("objective", objective, &OBJECTIVES)?;
     let labels = labels.as_slice()?;
-    let newcomers = links.newcomers(labels.len())?;
-    let sums = volumes.as_slice()?.iter().zip(associations.as_slice()?);
+    let out_of_sample = links.out_of_sample(labels.len())?;
+    let sums = volumes.as_slice()?.iter().zip(associations.as_slice()?).zip(sizes.as_slice()?);
     let clusters: Vec<ClusterSummary> = sums
         .enumerate()
-        .map(|(label, (&volume, &association))| ClusterSummary {
+        .map(|(label, ((&volume, &association), &size))| ClusterSummary {
             label: label as Label,
-            size: 0,
+            size: size.max(0) as usize,
             volume,
             association,
         })
         .collect();
-    let placed = py.detach(|| newcomers.place(labels, &clusters)).map_err(refused)?;
+    let placed = py.detach(|| match kind {
+        // The unit of Ratio-Cut is only for telling small differences.
+        ObjectiveKind::RatioCut => out_of_sample.place_by(RatioCut::of(1.0, 1), labels, &clusters),
+        _ => out_of_sample.place(labels, &clusters),
+    });
+    let placed = placed.map_err(refused)?;
     Ok(placed.into_pyarray(py))
 }

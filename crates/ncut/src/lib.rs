@@ -25,7 +25,7 @@
 //! # Features
 //!
 //! All but `parquet` are on by default. With `default-features = false` there remain graphs, [`Ncut`] with all its presets,
-//! partitions, metrics, hierarchies, newcomers and synthetic graphs.
+//! partitions, metrics, hierarchies, out_of_sample and synthetic graphs.
 //!
 //! | feature | what it adds |
 //! | --- | --- |
@@ -66,7 +66,7 @@ pub mod graph;
 mod blocks;
 pub mod partition;
 pub mod metrics;
-pub mod newcomers;
+pub mod out_of_sample;
 pub mod descent;
 pub mod hierarchy;
 #[cfg(any(feature = "files", feature = "neighbors"))]

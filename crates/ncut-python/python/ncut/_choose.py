@@ -101,7 +101,7 @@ def choose(
     """
     source = graph_source(graph, weight)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
-    settings = solver_settings(1, "default", min_share, "all", None, None, 50, 1e-9, random_state)
+    settings = solver_settings(1, "default", "ncut", min_share, "all", None, None, 50, 1e-9, random_state)
     listener = Listener(on_progress, verbose)
     numbers = count(least, "least", 1), count(most, "most", 1)
     try:
@@ -115,6 +115,7 @@ def upper_bound(
     graph: Any,
     n_clusters: int,
     *,
+    objective: str = "ncut",
     symmetrize: str | None = None,
     weight: str | None = "weight",
     n_jobs: int | None = None,
@@ -130,6 +131,8 @@ def upper_bound(
         As for `cluster`.
     n_clusters : int
         Number of clusters.
+    objective : {"ncut", "ratio_cut"}, default="ncut"
+        As for `cluster`. For Ratio-Cut the bound is minus the sum of the smallest eigenvalues of the Laplacian.
     symmetrize : {None, "average", "max"}, default=None
         As for `cluster`.
     weight : str or None, default="weight"
@@ -163,6 +166,8 @@ def upper_bound(
     listener = Listener(on_progress, verbose)
     n_clusters = count(n_clusters, "n_clusters", 1)
     try:
-        return _ncut.upper_bound(source, symmetrize, n_clusters, seed(random_state), threads(n_jobs), listener.told)
+        objective = choice(objective, "objective")
+        n_threads, first = threads(n_jobs), seed(random_state)
+        return _ncut.upper_bound(source, symmetrize, n_clusters, first, objective, n_threads, listener.told)
     finally:
         listener.close()

@@ -100,11 +100,16 @@ class Clustering:
     labels : ndarray of shape (n_nodes,), dtype int32
         Cluster of every node, numbered by first appearance; -1 for nodes left out.
     objective : float
-        ``sum_c A_c / D_c``, the weight inside each cluster over its volume: larger is better.
+        What was optimised, larger is better: for N-Cut ``sum_c A_c / D_c``, the weight inside each cluster over its
+        volume; for Ratio-Cut minus `ratio_cut`.
     ncut : float
-        Normalized Cut, the number of clusters less the objective: smaller is better.
+        Normalized Cut, ``sum_c (D_c - A_c) / D_c``: smaller is better.
+    ratio_cut : float
+        Ratio-Cut, ``sum_c (D_c - A_c) / n_c``: smaller is better.
+    modularity : float
+        Modularity: larger is better.
     smallest_share : float
-        The smallest cluster's volume over the mean volume of the clusters.
+        The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     clusters : structured ndarray
         One row a cluster: ``label``, ``size``, ``volume``, ``association``. ``pandas.DataFrame(clusters)`` shows
         it.
@@ -123,6 +128,8 @@ class Clustering:
     labels: NDArray[np.int32]
     objective: float
     ncut: float
+    ratio_cut: float
+    modularity: float
     smallest_share: float
     clusters: NDArray[np.void]
     n_components: int
@@ -194,6 +201,8 @@ class Score:
 
     objective: float
     ncut: float
+    ratio_cut: float
+    modularity: float
     smallest_share: float
     clusters: NDArray[np.void] = field(repr=False)
     accuracy: float | None
@@ -207,6 +216,7 @@ def cluster(
     n_clusters: int | str,
     *,
     preset: str = "default",
+    objective: str = "ncut",
     min_share: float | None = None,
     components: str = "all",
     init: ArrayLike | None = None,
@@ -234,9 +244,12 @@ def cluster(
         Which algorithms run. "paper" is N2HI and Fast-CD as published; "fast" one multilevel pass; "default"
         several starts, split-merge and V-cycles; "best" the highest objective there is to find, until
         `time_limit` or until nothing better turns up.
+    objective : {"ncut", "ratio_cut"}, default="ncut"
+        What is optimised. "ncut" is Normalized Cut, the weight cut from a cluster over its volume; "ratio_cut" is
+        Ratio-Cut, over its number of nodes. Preset "paper" and "auto" know "ncut" only.
     min_share : float, default=None
-        No cluster's volume falls below this share of the mean volume; 0 is plain N-Cut, which likes slivers.
-        None is 0.25, and 0 for preset "paper", which has none.
+        No cluster's volume (for Ratio-Cut: its size) falls below this share of the mean; 0 is the plain objective,
+        which likes slivers. None is 0.25, and 0 for preset "paper", which has none.
     components : {"all", "largest"}, default="all"
         Which part of a disconnected graph is clustered; the rest is labelled -1.
     init : array-like of shape (n_nodes,), default=None
@@ -298,7 +311,9 @@ def cluster(
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
     source = symmetric_source(matrix)
     n_threads = threads(n_jobs)
-    settings = solver_settings(n_clusters, preset, min_share, components, init, time_limit, max_iter, tol, random_state)
+    settings = solver_settings(
+        n_clusters, preset, objective, min_share, components, init, time_limit, max_iter, tol, random_state
+    )
     found = solve(source, settings, symmetrize, n_threads, Listener(on_progress, verbose))
     return Clustering(nodes=nodes, _graph=source, _symmetrize=symmetrize, _n_threads=n_threads, **found)
 
@@ -350,6 +365,7 @@ def score(
 def solver_settings(
     n_clusters: int | str,
     preset: str,
+    objective: str,
     min_share: float | None,
     components: str,
     init: ArrayLike | None,
@@ -364,6 +380,7 @@ def solver_settings(
         if isinstance(n_clusters, str) and n_clusters == "auto"
         else count(n_clusters, "n_clusters", 1),
         "preset": choice(preset, "preset"),
+        "objective": choice(objective, "objective"),
         "min_share": None if min_share is None else real(min_share, "min_share"),
         "components": choice(components, "components"),
         "init": None if init is None else label_array(init, "init"),

@@ -59,6 +59,9 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Which algorithms run. "paper" is N2HI and Fast-CD as published; "fast" one multilevel pass; "default"
         several starts, split-merge and V-cycles; "best" the highest objective there is to find, until
         `time_limit` or until nothing better turns up.
+    objective : {"ncut", "ratio_cut"}, default="ncut"
+        What is optimised: Normalized Cut, or Ratio-Cut, which weighs a cluster by its number of points instead of its
+        volume. Preset "paper" and ``n_clusters="auto"`` know "ncut" only.
     min_share : float, default=None
         No cluster's volume falls below this share of the mean volume; 0 is plain N-Cut, which likes slivers.
         None is 0.25, and 0 for preset "paper", which has none.
@@ -133,6 +136,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "preset": [StrOptions({"paper", "fast", "default", "best"})],
+        "objective": [StrOptions({"ncut", "ratio_cut"})],
         "min_share": [Interval(Real, 0, 1, closed="both"), None],
         "components": [StrOptions({"all", "largest"})],
         "init": ["array-like", None],
@@ -152,6 +156,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_neighbors: int = 25,
         gamma: float | None = None,
         preset: str = "default",
+        objective: str = "ncut",
         min_share: float | None = None,
         components: str = "all",
         init: ArrayLike | None = None,
@@ -167,6 +172,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_neighbors = n_neighbors
         self.gamma = gamma
         self.preset = preset
+        self.objective = objective
         self.min_share = min_share
         self.components = components
         self.init = init
@@ -217,6 +223,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         settings = solver_settings(
             self.n_clusters,
             self.preset,
+            self.objective,
             self.min_share,
             self.components,
             self.init,
@@ -266,8 +273,9 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             ensure_all_finite=not self._checks_points(X),
             reset=False,
         )
-        volumes, associations = (plain(self.clusters_[name]) for name in ("volume", "association"))
-        return _ncut.place(csr(self._link_new(X)), self.labels_, volumes, associations)
+        sizes, volumes, associations = (plain(self.clusters_[name]) for name in ("size", "volume", "association"))
+        links = csr(self._link_new(X))
+        return _ncut.place(links, self.labels_, sizes, volumes, associations, self.objective)
 
     @property
     def affinity_matrix_(self) -> Any:

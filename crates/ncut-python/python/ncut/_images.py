@@ -82,6 +82,7 @@ def segment(
     sigma_value: float = 0.1,
     sigma_distance: float = 4.0,
     preset: str = "default",
+    objective: str = "ncut",
     min_share: float | None = 0.0,
     time_limit: float | None = None,
     max_iter: int = 50,
@@ -117,6 +118,8 @@ def segment(
         Distance at which the weight has fallen to 1/e ("radius").
     preset : {"paper", "fast", "default", "best"}, default="default"
         As for `cluster`, and so are the others.
+    objective : {"ncut", "ratio_cut"}, default="ncut"
+        What is optimised.
     min_share : float, default=0.0
         No region's volume falls below this share of the mean volume. A picture has a background, and things in it
         may be small: 0.
@@ -148,7 +151,9 @@ def segment(
     array([0, 0, 0, 1, 1, 1], dtype=int32)
     """
     n_threads = threads(n_jobs)
-    solving = solver_settings(n_clusters, preset, min_share, "all", None, time_limit, max_iter, tol, random_state)
+    solving = solver_settings(
+        n_clusters, preset, objective, min_share, "all", None, time_limit, max_iter, tol, random_state
+    )
     listener = Listener(on_progress, verbose)
     settings = _settings(links, blur, scale, beta, epsilon, radius, sigma_value, sigma_distance)
     graph, size, scaled = _graph(image, settings, n_threads, listener)

@@ -49,6 +49,8 @@ class _Found(TypedDict):
     labels: NDArray[np.int32]
     objective: float
     ncut: float
+    ratio_cut: float
+    modularity: float
     smallest_share: float
     clusters: _Columns
     n_components: int
@@ -59,6 +61,8 @@ class _Found(TypedDict):
 class _Scored(TypedDict):
     objective: float
     ncut: float
+    ratio_cut: float
+    modularity: float
     smallest_share: float
     clusters: _Columns
     accuracy: float | None
@@ -74,6 +78,7 @@ def upper_bound(
     symmetrize: str | None,
     n_clusters: int,
     seed: int,
+    objective: str,
     n_threads: int,
     on_progress: Told | None,
 ) -> tuple[float, str]: ...
@@ -126,8 +131,10 @@ def link_new_neighbors(
 def place(
     links: Csr,
     labels: NDArray[np.int32],
+    sizes: NDArray[np.int64],
     volumes: NDArray[np.float64],
     associations: NDArray[np.float64],
+    objective: str,
 ) -> NDArray[np.int32]: ...
 def picture_graph(
     pixels: NDArray[np.float64],

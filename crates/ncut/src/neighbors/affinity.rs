@@ -4,7 +4,7 @@ use super::{NeighborSearch, Neighbors, Own, Points, SearchMethod};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphBuilder, NodeId};
 use crate::neighbors::Metric;
-use crate::newcomers::Newcomers;
+use crate::out_of_sample::OutOfSample;
 use crate::progress::Clock;
 
 /// Points for which all pairs can be linked: more would not fit the memory of ordinary machines.
@@ -120,7 +120,7 @@ impl PointGraph {
         points: Points<'_>,
         scale: &Scale,
         clock: &Clock<'_>,
-    ) -> Result<Newcomers<'static>> {
+    ) -> Result<OutOfSample<'static>> {
         if new.n_features() != points.n_features() {
             return Err(Error::shape(format!(
                 "the new points have {} features, those of the graph {}",
@@ -146,7 +146,7 @@ impl PointGraph {
 ///
 /// # Errors
 /// When `scale` is that of another graph, or a neighbour is no point of it.
-pub fn weigh_new(nearest: &Neighbors, scale: &Scale, n_points: usize) -> Result<Newcomers<'static>> {
+pub fn weigh_new(nearest: &Neighbors, scale: &Scale, n_points: usize) -> Result<OutOfSample<'static>> {
     if let Scale::SelfTuning(sigma) = scale
         && sigma.len() != n_points
     {
@@ -176,7 +176,7 @@ pub fn weigh_new(nearest: &Neighbors, scale: &Scale, n_points: usize) -> Result<
         }
         offsets.push(columns.len() as u64);
     }
-    Newcomers::new(offsets, columns, weights, n_points)
+    OutOfSample::new(offsets, columns, weights, n_points)
 }
 
 /// A graph of points and what its weights were made with.

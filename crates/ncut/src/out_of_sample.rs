@@ -11,24 +11,24 @@ use crate::objective::{NormalizedCut, Objective, Sums};
 /// entries `offsets[i]..offsets[i + 1]` of `columns` and `weights`.
 ///
 /// ```
-/// use ncut::newcomers::Newcomers;
+/// use ncut::out_of_sample::OutOfSample;
 /// use ncut::{CutScore, Graph};
 /// let graph = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
 /// let labels = [0, 0, 1, 1];
 /// let clusters = CutScore::new(&graph, &labels)?.clusters;
-/// let new = Newcomers::new(vec![0, 2, 3], vec![2, 3, 0], vec![1.0, 2.0, 1.0], 4)?;
+/// let new = OutOfSample::new(vec![0, 2, 3], vec![2, 3, 0], vec![1.0, 2.0, 1.0], 4)?;
 /// assert_eq!(new.place(&labels, &clusters)?, [1, 0]);
 /// # Ok::<(), ncut::Error>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct Newcomers<'a> {
+pub struct OutOfSample<'a> {
     offsets: Cow<'a, [u64]>,
     columns: Cow<'a, [NodeId]>,
     weights: Cow<'a, [f64]>,
     n_old: usize,
 }
 
-impl<'a> Newcomers<'a> {
+impl<'a> OutOfSample<'a> {
     /// Links to `n_old` nodes.
     ///
     /// # Errors
@@ -104,6 +104,19 @@ impl<'a> Newcomers<'a> {
     /// # Errors
     /// When `labels` is not about the old nodes, or names a cluster that `clusters` does not hold.
     pub fn place(&self, labels: &[Label], clusters: &[ClusterSummary]) -> Result<Vec<Label>> {
+        self.place_by(NormalizedCut, labels, clusters)
+    }
+
+    /// As [`place`](Self::place), by the gain of another objective; every new node has the size 1.
+    ///
+    /// # Errors
+    /// As [`place`](Self::place).
+    pub fn place_by<O: Objective>(
+        &self,
+        objective: O,
+        labels: &[Label],
+        clusters: &[ClusterSummary],
+    ) -> Result<Vec<Label>> {
         if labels.len() != self.n_old {
             let (n_labels, n_old) = (labels.len(), self.n_old);
             return Err(Error::labels(format!("{n_labels} labels were given for {n_old} nodes")));
@@ -123,7 +136,6 @@ impl<'a> Newcomers<'a> {
                 (largest, most) = (cluster.label, cluster.volume);
             }
         }
-        let objective = NormalizedCut;
         let mut links = vec![0.0; clusters.len()];
         let place = |new: usize| {
             links.fill(0.0);

@@ -6,7 +6,7 @@ mod common;
 use common::labelled;
 use ncut::hierarchy::{Merge, MergeTree};
 use ncut::neighbors::{Affinity, PointGraph, Points, Scale};
-use ncut::newcomers::Newcomers;
+use ncut::out_of_sample::OutOfSample;
 use ncut::{Clock, ClusterSummary, CutScore, Graph, Label, Symmetrize, Weights};
 use proptest::prelude::*;
 
@@ -21,7 +21,7 @@ proptest! {
         let labels: Vec<Label> = labels.iter().map(|&label| label as Label).collect();
         let clusters = CutScore::new(&graph, &labels).unwrap().clusters;
         let links: Vec<(u32, f64)> = (0..n as u32).zip(weights).filter(|link| link.1 > 0.5).collect();
-        let new = Newcomers::new(
+        let new = OutOfSample::new(
             vec![0, links.len() as u64],
             links.iter().map(|link| link.0).collect::<Vec<_>>(),
             links.iter().map(|link| link.1).collect::<Vec<_>>(),
@@ -49,21 +49,21 @@ fn a_node_without_links_joins_the_largest_cluster_and_one_without_labelled_neigh
     let graph = Graph::from_edges(5, [(0, 1, 1.0), (2, 3, 9.0), (3, 4, 1.0)]).unwrap();
     let labels = [0, 0, 1, 1, -1];
     let clusters = CutScore::new(&graph, &labels).unwrap().clusters;
-    let new = Newcomers::new(vec![0, 0, 1, 3], vec![4, 4, 0], vec![1.0, 0.1, 0.5], 5).unwrap();
+    let new = OutOfSample::new(vec![0, 0, 1, 3], vec![4, 4, 0], vec![1.0, 0.1, 0.5], 5).unwrap();
     assert_eq!(new.place(&labels, &clusters).unwrap(), [1, -1, 0]);
 }
 
 #[test]
 fn wrong_links_are_refused() {
     let refused = |offsets: &[u64], columns: &[u32], weights: &[f64]| {
-        Newcomers::new(offsets.to_vec(), columns.to_vec(), weights.to_vec(), 3).unwrap_err().to_string()
+        OutOfSample::new(offsets.to_vec(), columns.to_vec(), weights.to_vec(), 3).unwrap_err().to_string()
     };
     assert!(refused(&[], &[], &[]).contains("row offsets"));
     assert!(refused(&[0, 2, 1], &[0], &[1.0]).contains("row offsets"));
     assert!(refused(&[0, 1], &[0], &[]).contains("1 column numbers but 0 weights"));
     assert!(refused(&[0, 1], &[3], &[1.0]).contains("linked to node 3"));
     assert!(refused(&[0, 1], &[0], &[-1.0]).contains("must not be negative"));
-    let new = Newcomers::new(vec![0, 1], vec![0], vec![1.0], 2).unwrap();
+    let new = OutOfSample::new(vec![0, 1], vec![0], vec![1.0], 2).unwrap();
     assert!(new.place(&[0, 7], &[]).unwrap_err().to_string().contains("no cluster 0"));
 }
 
