@@ -8,7 +8,7 @@ use crate::parallel::prelude::*;
 
 /// Blocks of a graph, and how many nodes they have at most.
 const N_BLOCKS: usize = 64;
-const MOST_NODES: usize = 1 << 14;
+const MAX_NODES: usize = 1 << 14;
 /// Pieces of a block that one thread asks at a time.
 const TASKS_PER_BLOCK: usize = 16;
 /// Nodes that are asked together, if so many of a piece are active.
@@ -25,7 +25,7 @@ pub(crate) struct Blocks<S> {
 impl<S: Send> Blocks<S> {
     /// `None` with fewer than `min_entries`: there nodes are visited one by one, each knowing what all before it did.
     pub(crate) fn of(n_nodes: usize, n_entries: usize, min_entries: usize) -> Option<Self> {
-        let size = n_nodes.div_ceil(N_BLOCKS).clamp(TASKS_PER_BLOCK, MOST_NODES);
+        let size = n_nodes.div_ceil(N_BLOCKS).clamp(TASKS_PER_BLOCK, MAX_NODES);
         (n_entries >= min_entries).then(|| Self { n_nodes, size, spare: Mutex::default() })
     }
 

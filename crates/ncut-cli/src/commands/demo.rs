@@ -18,7 +18,7 @@ const N_NEIGHBORS: usize = 10;
 /// Largest weight between blocks; inside them it is 1.
 const BLOCK_NOISE: f64 = 0.5;
 /// Numbers of clusters on the curve of the five blocks.
-const MOST_CLUSTERS: usize = 10;
+const MAX_CLUSTERS: usize = 10;
 
 /// An example, clustered.
 struct Solved {
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<()> {
         Points::new(&points.coordinates, 2).and_then(|points| self_tuning_graph(points, N_NEIGHBORS))?;
     let circles = solve("two circles", circles, &points.labels, 2)?;
     let LabelledGraph { graph, labels } = five_blocks(BLOCK_NOISE, SEED)?;
-    let objectives: Vec<f64> = (1..=MOST_CLUSTERS)
+    let objectives: Vec<f64> = (1..=MAX_CLUSTERS)
         .map(|k| Ok(Ncut::new(k).preset(Preset::Paper).solve(&graph)?.objective))
         .collect::<Result<_>>()?;
     let blocks = solve("five blocks", graph, &labels, 5)?;

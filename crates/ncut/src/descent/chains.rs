@@ -16,7 +16,7 @@ use super::settle::MIN_GAIN;
 /// Moves without a new best point after which a chain ends.
 const PATIENCE: usize = 24;
 /// Times a node's gain is computed anew before it is passed over.
-const MOST_RENEWALS: u32 = 3;
+const MAX_RENEWALS: u32 = 3;
 /// Chains between two calls of the observer.
 const CHAINS_PER_REPORT: usize = 64;
 
@@ -73,7 +73,7 @@ impl Round {
             }
             let Some(step) = partition.best_departure(candidate.node, links) else { continue };
             let renewed = Candidate { gain: step.gain(), node: candidate.node };
-            if n_renewals < MOST_RENEWALS && heap.peek().is_some_and(|(next, _)| renewed < *next) {
+            if n_renewals < MAX_RENEWALS && heap.peek().is_some_and(|(next, _)| renewed < *next) {
                 heap.push((renewed, n_renewals + 1));
                 continue;
             }

@@ -13,17 +13,17 @@ use crate::progress::Stopped;
 const ENTRIES_PER_CHUNK: usize = 1 << 15;
 const CHUNKS_PER_REPORT: usize = 16;
 /// Entries from which on room is made for all at once, and for how many at most.
-const LEAST_RESERVED: usize = 1 << 20;
-const MOST_RESERVED: usize = 1 << 23;
+const MIN_RESERVED: usize = 1 << 20;
+const MAX_RESERVED: usize = 1 << 23;
 /// Full arrays grow by this part.
 const GROWTH: usize = 8;
 /// A triangle with so many entries is mirrored on all threads, which takes room for both.
-const LEAST_BESIDE: usize = 1 << 15;
-const MOST_BESIDE: usize = 1 << 23;
+const MIN_BESIDE: usize = 1 << 15;
+const MAX_BESIDE: usize = 1 << 23;
 const RANGES_PER_THREAD: usize = 4;
 /// Rows are brought together in this many turns at most, and this many entries at least.
-const MOST_TURNS: usize = 16;
-const LEAST_ENTRIES_PER_TURN: usize = 1 << 17;
+const MAX_TURNS: usize = 16;
+const MIN_ENTRIES_PER_TURN: usize = 1 << 17;
 
 /// Entries on and above the diagonal, row by row, columns ascending.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl<W: Stored> Triangle<W> {
         // Large arrays are large from the start: the system gives memory only as it is filled, lets them grow in their
         // place, and takes back at once what was large when it was asked for. Those that have grown from nothing stay
         // with the allocator for long.
-        let n_entries = if n_entries < LEAST_RESERVED { 0 } else { n_entries.min(MOST_RESERVED) };
+        let n_entries = if n_entries < MIN_RESERVED { 0 } else { n_entries.min(MAX_RESERVED) };
         Self {
             ends: Vec::with_capacity(n_rows),
             columns: Vec::with_capacity(n_entries),
@@ -153,7 +153,7 @@ impl<W: Stored> Triangle<W> {
 
     fn extend(&mut self, rows: &Self) {
         let (start, n_more) = (self.columns.len(), rows.columns.len());
-        if start + n_more > self.columns.capacity() && start >= MOST_RESERVED {
+        if start + n_more > self.columns.capacity() && start >= MAX_RESERVED {
             let room = n_more.max(start / GROWTH);
             self.columns.reserve_exact(room);
             self.weights.reserve_exact(room);
@@ -165,7 +165,7 @@ impl<W: Stored> Triangle<W> {
 
     /// The whole matrix: offsets, columns, weights.
     pub(super) fn mirrored(self) -> (Vec<u64>, Vec<NodeId>, Vec<W>) {
-        if (LEAST_BESIDE..=MOST_BESIDE).contains(&self.columns.len()) {
+        if (MIN_BESIDE..=MAX_BESIDE).contains(&self.columns.len()) {
             self.mirrored_beside()
         } else {
             self.mirrored_in_place()
@@ -323,7 +323,7 @@ impl Triangle<f64> {
         });
         let size = |group: usize| members.of(group).iter().map(|&row| sizes[row as usize] as usize).sum();
         let n_entries: usize = sizes.iter().map(|&size| size as usize).sum();
-        let per_turn = (n_entries / MOST_TURNS).max(LEAST_ENTRIES_PER_TURN);
+        let per_turn = (n_entries / MAX_TURNS).max(MIN_ENTRIES_PER_TURN);
         let mut grouped = Self::with_capacity(n_groups, n_entries);
         let mut next = 0;
         let mut free = vec![0usize; self.n_rows()];

@@ -13,7 +13,7 @@ use crate::random::mix;
 use super::groups::Groups;
 
 /// Links of a group that are kept: those that count when labels spread.
-const MOST_LINKS: usize = 32;
+const MAX_LINKS: usize = 32;
 /// Groups that the number of entries is estimated by.
 const SAMPLED: usize = 1 << 10;
 /// Groups whose links one thread sums up at a time, and how many times that before the observer is asked.
@@ -168,9 +168,9 @@ impl<'q> Quotient<'q> {
                 links.push((u64::from(!rounded.to_bits()) << 32 | hash, other));
             });
             sums.clear();
-            if links.len() > MOST_LINKS {
-                links.select_nth_unstable(MOST_LINKS);
-                links.truncate(MOST_LINKS);
+            if links.len() > MAX_LINKS {
+                links.select_nth_unstable(MAX_LINKS);
+                links.truncate(MAX_LINKS);
             }
             counts.push(links.len());
             kept.extend(links.iter().map(|&(key, other)| (other, f32::from_bits(!((key >> 32) as u32)))));
@@ -274,7 +274,7 @@ mod tests {
                 contracted.for_each_neighbor(group, |_, weight| weights.push(weight));
                 n_entries += weights.len();
                 weights.sort_unstable_by(|a, b| b.total_cmp(a));
-                weights.truncate(MOST_LINKS);
+                weights.truncate(MAX_LINKS);
                 let mut found: Vec<f64> = Vec::new();
                 links.for_each_link(group, |other, weight| {
                     contracted.for_each_neighbor(group, |neighbor, expected| {

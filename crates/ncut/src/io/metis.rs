@@ -12,7 +12,7 @@ use crate::parallel::prelude::*;
 
 const COMMENT: char = '%';
 /// Weights a node may have; they are skipped.
-const MOST_CONSTRAINTS: u64 = 1 << 16;
+const MAX_CONSTRAINTS: u64 = 1 << 16;
 
 /// Reads a graph. The weights and sizes of nodes, which N-Cut does not know, are skipped.
 pub(super) fn read(lines: &mut Lines<'_>, symmetrize: Symmetrize) -> Result<GraphFile> {
@@ -110,9 +110,9 @@ impl Header {
             }
             Some(count) => {
                 let count = parse_count(count)?;
-                if count > MOST_CONSTRAINTS {
+                if count > MAX_CONSTRAINTS {
                     return Err(format!(
-                        "{count} weights for every node are too many; {MOST_CONSTRAINTS} is the most"
+                        "{count} weights for every node are too many; {MAX_CONSTRAINTS} is the most"
                     ));
                 }
                 count

@@ -227,7 +227,7 @@ pub(super) struct Numbering {
 /// Stands for an id that did not appear yet.
 pub(super) const UNSEEN: NodeId = NodeId::MAX;
 /// The table reaches so far at least.
-const LEAST_TABLE: u64 = 1 << 20;
+const MIN_TABLE: u64 = 1 << 20;
 /// Places in the table for every node, at most.
 const PLACES_PER_NODE: u64 = 8;
 
@@ -281,7 +281,7 @@ impl Numbering {
         if let Some(&node) = self.integers.get(&id) {
             return Ok(node);
         }
-        if id < LEAST_TABLE.max(self.len() as u64 * PLACES_PER_NODE) {
+        if id < MIN_TABLE.max(self.len() as u64 * PLACES_PER_NODE) {
             self.widen_table(id);
             self.table[id as usize] = next;
         } else {

@@ -11,7 +11,7 @@ use crate::disjoint::DisjointSets;
 use crate::error::{Error, Result};
 
 /// Steps of the largest optimal assignment that is computed: rows x rows x columns, a few seconds.
-const MOST_STEPS: f64 = 4e9;
+const MAX_STEPS: f64 = 4e9;
 
 /// What mutual information is divided by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -198,7 +198,7 @@ impl Block {
         }
         // The solver wants no more rows than columns.
         let (short, long) = (rows.len().min(columns.len()), rows.len().max(columns.len()));
-        if short as f64 * short as f64 * long as f64 > MOST_STEPS {
+        if short as f64 * short as f64 * long as f64 > MAX_STEPS {
             return None;
         }
         let mut weights = Matrix::new(short, long, 0i64);

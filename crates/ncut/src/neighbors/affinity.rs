@@ -8,7 +8,7 @@ use crate::out_of_sample::OutOfSample;
 use crate::progress::Clock;
 
 /// Points for which all pairs can be linked: more would not fit the memory of ordinary machines.
-const MOST_DENSE: usize = 20_000;
+const MAX_DENSE: usize = 20_000;
 
 /// What an edge between neighbours weighs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -251,9 +251,9 @@ pub fn dense_rbf_graph(points: Points<'_>, gamma: f64) -> Result<Graph<'static>>
         return Err(Error::BadSetting { name: "gamma", value, expected });
     }
     let n_points = points.count();
-    if n_points > MOST_DENSE {
+    if n_points > MAX_DENSE {
         return Err(Error::shape(format!(
-            "{n_points} points are too many to link all pairs; {MOST_DENSE} is the most, use neighbours instead"
+            "{n_points} points are too many to link all pairs; {MAX_DENSE} is the most, use neighbours instead"
         )));
     }
     let space = super::space::Space::new(points, Metric::Euclidean);

@@ -20,17 +20,17 @@ use crate::random::mix;
 
 /// Points of a leaf at most, for each neighbour searched and in all.
 const LEAF_PER_NEIGHBOR: usize = 4;
-const MOST_IN_LEAF: usize = 1024;
+const MAX_IN_LEAF: usize = 1024;
 /// Neighbours a list has room for beyond those searched.
 const SPARE: usize = 6;
 /// Neighbours of a point that are introduced to each other in a round: new ones, and old ones to new ones.
-const MOST_NEW: usize = 32;
-const MOST_OLD: usize = 20;
+const MAX_NEW: usize = 32;
+const MAX_OLD: usize = 20;
 /// Points whose neighbours are introduced before the lists are updated.
 const PORTION: usize = 1 << 14;
 /// Rounds at most, and the share of list places that must change for another one.
-const MOST_ROUNDS: usize = 12;
-const LEAST_CHANGE: f64 = 0.005;
+const MAX_ROUNDS: usize = 12;
+const MIN_CHANGE: f64 = 0.005;
 /// Points whose neighbours are introduced by one thread at a time.
 const CHUNK: usize = 256;
 /// Parts of the points that are updated side by side.
@@ -47,7 +47,7 @@ pub(super) fn nearest(
     let n_points = space.count();
     let rows = Rows::new(space, n_neighbors);
     let sketches = Sketches::new(&rows, seed);
-    let leaf_size = (LEAF_PER_NEIGHBOR * n_neighbors).min(MOST_IN_LEAF);
+    let leaf_size = (LEAF_PER_NEIGHBOR * n_neighbors).min(MAX_IN_LEAF);
     let order = sketches.leaves(leaf_size, mix(seed, 0)).concat();
     let (sketches, rows) = (sketches.reordered(&order), rows.reordered(&order));
     let mut lists = Lists::new(n_points, n_neighbors + SPARE);
@@ -57,10 +57,10 @@ pub(super) fn nearest(
         report(n_points * tree / (2 * n_trees))?;
         lists.join_leaves(&rows, &sketches.leaves(leaf_size, mix(seed, tree as u64)));
     }
-    for round in 0..MOST_ROUNDS {
-        report(n_points / 2 + n_points * round / (2 * MOST_ROUNDS))?;
+    for round in 0..MAX_ROUNDS {
+        report(n_points / 2 + n_points * round / (2 * MAX_ROUNDS))?;
         let n_changes = lists.introduce_neighbors(&rows, seed, round, report)?;
-        if (n_changes as f64) < LEAST_CHANGE * (n_points * n_neighbors) as f64 {
+        if (n_changes as f64) < MIN_CHANGE * (n_points * n_neighbors) as f64 {
             break;
         }
     }
@@ -203,7 +203,7 @@ impl Lists {
         let n_points = self.n_points();
         let arch = pulp::Arch::new();
         for portion in guests.chunks(PORTION) {
-            report(n_points / 2 + n_points * round / (2 * MOST_ROUNDS))?;
+            report(n_points / 2 + n_points * round / (2 * MAX_ROUNDS))?;
             let limits: Vec<Key> = self.entries.par_chunks_exact(self.room).map(limit).collect();
             let lists = &*self;
             let offers = portion.par_chunks(CHUNK).map_init(Meeting::default, |meeting, guests| {
@@ -291,10 +291,10 @@ impl Guests {
             lots.truncate(most);
             lots.into_iter().map(|lot| lot as NodeId)
         };
-        let mut ids: Vec<NodeId> = draw(true, MOST_NEW).collect();
+        let mut ids: Vec<NodeId> = draw(true, MAX_NEW).collect();
         let n_new = ids.len();
         if n_new > 0 {
-            ids.extend(draw(false, MOST_OLD));
+            ids.extend(draw(false, MAX_OLD));
         }
         for entry in list {
             if entry.is_new() && ids[..n_new].contains(&entry.id()) {

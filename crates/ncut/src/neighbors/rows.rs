@@ -16,11 +16,11 @@ use crate::parallel::prelude::*;
 const LARGEST_BYTE: f64 = 127.0;
 /// How many steps away neighbours must be for bytes to be fine enough: a distance is then off by less than 1 in 200,
 /// and the nearest stay among the few more that are kept.
-const LEAST_STEPS: f64 = 200.0;
+const MIN_STEPS: f64 = 200.0;
 /// Bytes of a register: a row is filled up with zeros to a multiple.
 const REGISTER: usize = 32;
 /// Features up to which the square of a distance between bytes fits into 31 bits.
-const MOST_FEATURES: usize = 1 << 17;
+const MAX_FEATURES: usize = 1 << 17;
 /// Floats that are added side by side.
 const LANES: usize = 16;
 
@@ -37,7 +37,7 @@ impl Rows {
     pub(super) fn new(space: &Space<'_>, n_neighbors: usize) -> Self {
         let (lowest, widest) = ranges(space);
         let step = widest / LARGEST_BYTE;
-        if space.n_features() <= MOST_FEATURES && bytes_suffice(space, step, n_neighbors) {
+        if space.n_features() <= MAX_FEATURES && bytes_suffice(space, step, n_neighbors) {
             Self::Bytes(Bytes::new(space, &lowest, step))
         } else {
             Self::Floats(Floats::new(space, &lowest, widest))
@@ -143,7 +143,7 @@ fn bytes_suffice(space: &Space<'_>, step: f64, n_neighbors: usize) -> bool {
         let mut found = Vec::with_capacity(n_targets);
         space.squared_distances(query as usize, space, spread(n_targets), &mut found);
         found.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        found.get(rank).is_some_and(|far| far.0 > (LEAST_STEPS * step).powi(2))
+        found.get(rank).is_some_and(|far| far.0 > (MIN_STEPS * step).powi(2))
     };
     let queries: Vec<NodeId> = spread(N_QUERIES.min(n_points)).collect();
     let n_far = queries.par_iter().filter(|query| is_far(query)).count();

@@ -113,7 +113,7 @@ impl UpperBound {
 fn confirmed(graph: &Graph<'_>, spectrum: &Spectrum, clock: &Clock<'_>) -> Result<Option<f64>> {
     // How close to the last value is tried; where rounding is larger than that, once more beyond it.
     const MARGINS: [f64; 3] = [1e-10, 1e-9, 1e-8];
-    const MOST_ALLOWANCE: f64 = 5e-8;
+    const MAX_ALLOWANCE: f64 = 5e-8;
     let k = spectrum.count();
     let (Some(&last), Some(&residual)) = (spectrum.values.last(), spectrum.residuals.last()) else {
         return Ok(None);
@@ -133,7 +133,7 @@ fn confirmed(graph: &Graph<'_>, spectrum: &Spectrum, clock: &Clock<'_>) -> Resul
         // Isolated nodes have the value 0, which the factorisation does not see.
         let n_above = count.above + if shift < 0.0 { n_isolated } else { 0 };
         let allowance = (k - found.len()) as f64 * (sure - last);
-        if n_above == found.len() && allowance < MOST_ALLOWANCE {
+        if n_above == found.len() && allowance < MAX_ALLOWANCE {
             let value: f64 =
                 found.iter().map(|&place| spectrum.values[place] + spectrum.residuals[place]).sum();
             return Ok(Some(value + (k - found.len()) as f64 * sure));

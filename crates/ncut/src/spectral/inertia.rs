@@ -15,15 +15,15 @@ use std::time::Duration;
 use crate::graph::{Graph, NodeId};
 
 /// Stored entries of a graph up to which a factorisation is considered.
-const MOST_ENTRIES: usize = 20_000_000;
+const MAX_ENTRIES: usize = 20_000_000;
 /// Multiplications that are affordable: a few seconds.
-const MOST_WORK: f64 = 3e10;
+const MAX_WORK: f64 = 3e10;
 /// Seconds that looking for an order of elimination takes for each entry, at most: measured 1e-7 to 2e-6.
 const ORDERING_SECONDS: f64 = 2e-6;
 /// Multiplications in a second, at least, a factorisation being made up to three times.
 const WORK_PER_SECOND: f64 = 1e9;
 /// Numbers of a factor that are affordable: 400 MB.
-const MOST_NUMBERS: usize = 50_000_000;
+const MAX_NUMBERS: usize = 50_000_000;
 
 /// The answer of a factorisation.
 pub(super) struct Count {
@@ -49,7 +49,7 @@ impl Plan {
     pub(super) fn new(graph: &Graph<'_>, left: Option<Duration>) -> Option<Self> {
         let left = left.map_or(f64::INFINITY, |left| left.as_secs_f64());
         let n_entries = graph.columns().len();
-        if n_entries > MOST_ENTRIES || n_entries as f64 * ORDERING_SECONDS > left {
+        if n_entries > MAX_ENTRIES || n_entries as f64 * ORDERING_SECONDS > left {
             return None;
         }
         let n = graph.n_nodes();
@@ -79,7 +79,7 @@ impl Plan {
                 width * height * height
             })
             .sum();
-        let affordable = work <= MOST_WORK.min(left * WORK_PER_SECOND) && symbolic.len_val() <= MOST_NUMBERS;
+        let affordable = work <= MAX_WORK.min(left * WORK_PER_SECOND) && symbolic.len_val() <= MAX_NUMBERS;
         affordable.then_some(Self { offsets, rows, values, symbolic })
     }
 

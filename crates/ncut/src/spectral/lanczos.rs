@@ -13,18 +13,18 @@ use crate::random::Random;
 const WIDTH: usize = 8;
 /// The cost of making a step orthogonal to a vector, in additions of a row of the block.
 const STEP_COST: f64 = 3.0;
-const MOST_DEGREE: f64 = 2000.0;
+const MAX_DEGREE: f64 = 2000.0;
 const FEW: usize = 2 * WIDTH;
 const FIRST_DEGREE_OF_FEW: usize = 5;
 /// A filter enlarges the first vector at most so much, by powers of e: the digits of the last are what remains.
-const MOST_GROWTH: f64 = 15.0;
+const MAX_GROWTH: f64 = 15.0;
 /// Wanted values that are closer to the cut than this share of its distance to 1 are the same value, ...
 const CROWDED: f64 = 1e-4;
 /// ... and the cut is made so much lower.
 const LOWERED: f64 = 0.05;
 /// The first filter, chosen without knowing anything, gives way when there are so many vectors for each that is kept.
 const ENOUGH_FOR_A_GUESS: usize = 3;
-const MOST_STEPS: usize = 2000;
+const MAX_STEPS: usize = 2000;
 /// Values closer than so many tolerances may be the same.
 const SAME: f64 = 100.0;
 
@@ -118,7 +118,7 @@ fn search(
     let (mut filter, mut is_first) = (Filter::first(n_wanted), true);
     // Residuals are estimated; where that was too low, the estimate has to be so much smaller.
     let mut goal = tolerance;
-    for _ in 0..MOST_STEPS {
+    for _ in 0..MAX_STEPS {
         steps.step(operator, &filter, &progress, clock)?;
         if steps.count() < n_kept {
             continue;
@@ -338,7 +338,7 @@ impl Filter {
     /// wanted, which often stand apart and come with few products.
     fn first(n_wanted: usize) -> Self {
         let degree =
-            if n_wanted <= FEW { FIRST_DEGREE_OF_FEW } else { (MOST_GROWTH / growth_rate(2.0)) as usize };
+            if n_wanted <= FEW { FIRST_DEGREE_OF_FEW } else { (MAX_GROWTH / growth_rate(2.0)) as usize };
         Self { cut: 0.0, degree }
     }
 
@@ -360,7 +360,7 @@ impl Filter {
             let first = (degree + costs.step) * costs.n_first;
             first + costs.of_digits(all_digits, degree * rate(wanted), degree)
         };
-        let most = (MOST_GROWTH / rate(ritz.values[0])).clamp(2.0, MOST_DEGREE);
+        let most = (MAX_GROWTH / rate(ritz.values[0])).clamp(2.0, MAX_DEGREE);
         let degrees = std::iter::successors(Some(2.0), |degree| Some((1.2_f64 * degree).ceil()));
         let degree =
             degrees.take_while(|&degree| degree <= most).min_by(|&a, &b| anew(a).total_cmp(&anew(b)))?;

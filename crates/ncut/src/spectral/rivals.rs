@@ -9,9 +9,9 @@ use crate::partition::ClusterId;
 use crate::progress::{Clock, Stopped};
 
 /// Rounds at most of a rotation; it ends when the labels stay the same.
-const MOST_ROUNDS: usize = 200;
+const MAX_ROUNDS: usize = 200;
 /// A move of a rotation gains more than this.
-const LEAST_GAIN: f64 = 1e-14;
+const MIN_GAIN: f64 = 1e-14;
 
 /// How eigenvectors become labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -140,7 +140,7 @@ fn best_rotation(products: &Mat<f64>) -> Option<Mat<f64>> {
 /// Yu and Shi: the best rotation for the labels, the best labels for the rotation, in turn.
 fn rotate(rows: &[f64], k: usize, start: &[ClusterId], clock: &Clock<'_>) -> Result<Vec<ClusterId>, Stopped> {
     let mut labels = start.to_vec();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         clock.check()?;
         // rows^T Y: the sums of the rows of each cluster.
         let mut products = Mat::<f64>::zeros(k, k);
@@ -204,7 +204,7 @@ fn rotate_improved(
     let k = spectrum.count();
     let degrees = graph.degrees();
     let mut labels = start.to_vec();
-    for _ in 0..MOST_ROUNDS {
+    for _ in 0..MAX_ROUNDS {
         let mut sums = Sums::of_volumes(degrees, &labels, k);
         // H^T D^1/2 Y (Y^T D Y)^-1/2.
         let mut products = Mat::<f64>::zeros(k, k);
@@ -261,7 +261,7 @@ impl Sums {
         let k = self.volumes.len();
         let ratio = |share: f64, volume: f64| if volume > 0.0 { share / volume.sqrt() } else { 0.0 };
         let mut has_moved = false;
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             clock.check()?;
             let mut n_moves = 0;
             for (node, row) in shares.chunks_exact(k).enumerate() {
@@ -276,7 +276,7 @@ impl Sums {
                 for other in 0..k {
                     let gain = ratio(self.shares[other] + row[other], self.volumes[other] + degree)
                         - ratio(self.shares[other], self.volumes[other]);
-                    if other != from && gain > most && gain > stays + LEAST_GAIN {
+                    if other != from && gain > most && gain > stays + MIN_GAIN {
                         (to, most) = (other, gain);
                     }
                 }
