@@ -38,7 +38,7 @@ fn meshes() -> impl Strategy<Value = Sketch> {
                 }
             }
         }
-        edges.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+        edges.sort_by_key(|edge| (edge.0, edge.1));
         edges.dedup_by_key(|edge| (edge.0, edge.1));
         Sketch { n_nodes, edges }
     })

@@ -166,8 +166,7 @@ def upper_bound(
     listener = Listener(on_progress, verbose)
     n_clusters = count(n_clusters, "n_clusters", 1)
     try:
-        objective = choice(objective, "objective")
-        n_threads, first = threads(n_jobs), seed(random_state)
-        return _ncut.upper_bound(source, symmetrize, n_clusters, first, objective, n_threads, listener.told)
+        settings = choice(objective, "objective"), seed(random_state)
+        return _ncut.upper_bound(source, symmetrize, n_clusters, settings, threads(n_jobs), listener.told)
     finally:
         listener.close()

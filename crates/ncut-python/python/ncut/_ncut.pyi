@@ -77,8 +77,7 @@ def upper_bound(
     graph: Graph | Csr,
     symmetrize: str | None,
     n_clusters: int,
-    seed: int,
-    objective: str,
+    settings: tuple[str, int],
     n_threads: int,
     on_progress: Told | None,
 ) -> tuple[float, str]: ...

@@ -12,7 +12,7 @@ pub(crate) struct Subgraph<'g> {
 enum Part<'g> {
     Whole(&'g Graph<'g>),
     /// The graph between some nodes, and these, ascending.
-    Between(Graph<'g>, Vec<NodeId>),
+    Between(Box<Graph<'g>>, Vec<NodeId>),
 }
 
 impl<'g> Subgraph<'g> {
@@ -26,7 +26,7 @@ impl<'g> Subgraph<'g> {
         let n_nodes = graph.n_nodes();
         let part = match nodes.len() == n_nodes {
             true => Part::Whole(graph),
-            false => Part::Between(graph.induced(&nodes)?, nodes),
+            false => Part::Between(Box::new(graph.induced(&nodes)?), nodes),
         };
         Ok(Self { part, n_nodes })
     }
@@ -36,7 +36,7 @@ impl<'g> Subgraph<'g> {
         let (n_nodes, n_isolated) = (graph.n_nodes(), graph.n_isolated());
         let part = match n_isolated == 0 || n_isolated == n_nodes {
             true => Part::Whole(graph),
-            false => Part::Between(graph.without_isolated()?, graph.connected_nodes()),
+            false => Part::Between(Box::new(graph.without_isolated()?), graph.connected_nodes()),
         };
         Ok(Self { part, n_nodes })
     }

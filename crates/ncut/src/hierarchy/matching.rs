@@ -246,7 +246,7 @@ impl<'a, O: Objective> Merging<'a, O> {
         };
         let n_nodes = graph.n_nodes();
         let masses = graph.masses(&self.objective);
-        let groups = propagation.run(graph, masses, clock)?;
+        let groups = propagation.run(graph, &masses, clock)?;
         let is_useful = groups.count > 2 * self.target && groups.count < n_nodes - n_nodes / STALLED;
         Ok(is_useful.then_some(groups))
     }

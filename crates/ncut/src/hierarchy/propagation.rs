@@ -4,8 +4,6 @@
 //! is picked back. Here every node joins the cluster it is most linked to, again and again, as long as that cluster
 //! has room; the votes of all its neighbours tell what a single edge does not.
 
-use std::borrow::Cow;
-
 use crate::blocks::Blocks;
 use crate::graph::{NodeId, RowSums};
 use crate::partition::ClusterId;
@@ -39,7 +37,7 @@ impl Propagation<'_> {
     pub(crate) fn run(
         &self,
         graph: &impl Linked,
-        masses: Cow<'_, [f64]>,
+        masses: &[f64],
         clock: &Clock<'_>,
     ) -> Result<Groups, Stopped> {
         let n_nodes = graph.n_nodes();
@@ -48,7 +46,7 @@ impl Propagation<'_> {
             graph,
             labels: (0..n_nodes as ClusterId).collect(),
             cluster_masses: masses.to_vec(),
-            masses: &masses,
+            masses,
             sweep: 0,
         };
         let mut active = vec![true; n_nodes];

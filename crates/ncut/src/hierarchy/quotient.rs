@@ -321,9 +321,9 @@ mod tests {
             min_entries_for_blocks: usize::MAX,
         };
         let clock = Clock::new();
-        let looked_up = propagation.run(&quotient, quotient.masses(&NormalizedCut), &clock)?;
+        let looked_up = propagation.run(&quotient, &quotient.masses(&NormalizedCut), &clock)?;
         let links = quotient.strongest_links(&clock)?;
-        let summed_up = propagation.run(&links, links.masses(&NormalizedCut), &clock)?;
+        let summed_up = propagation.run(&links, &links.masses(&NormalizedCut), &clock)?;
         assert!(looked_up.count < groups.count / 2, "{} groups", looked_up.count);
         assert_eq!(looked_up.of_node, summed_up.of_node);
         Ok(())
