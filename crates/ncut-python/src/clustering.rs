@@ -204,11 +204,12 @@ pub(crate) fn upper_bound<'py>(
     graph: GraphSource<'py>,
     symmetrize: Option<&str>,
     n_clusters: usize,
-    (objective, seed): (String, u64),
+    settings: (String, u64),
     n_threads: usize,
     on_progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<(f64, &'static str)> {
     let source = graph.source(symmetrize)?;
+    let (objective, seed) = settings;
     let kind = named("objective", &objective, &OBJECTIVES)?;
     let settings = SpectrumSettings { seed, ..SpectrumSettings::default() };
     let bound = run(py, n_threads, on_progress.as_ref(), |clock| {
