@@ -4,7 +4,7 @@
 //! maximised. The rest of the library adds sums up ([`Sums`]) and asks for values ([`Objective`]).
 //!
 //! To add an objective that is a quotient of sums, implement [`Quotient`]; for any other implement [`Objective`]. Then
-//! give it a name in [`ObjectiveKind`] and an arm in [`with_objective!`](crate::objective::with_objective).
+//! give it a name in [`ObjectiveKind`] and an arm in the macro `with_objective` below.
 
 mod modularity;
 mod quotient;
