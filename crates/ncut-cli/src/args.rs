@@ -581,7 +581,7 @@ pub(crate) enum PresetArg {
     Paper,
     /// One multilevel pass, on small meshes and pictures a second
     Fast,
-    /// Several starts, split-merge, and of what they give the clusters that are most of use
+    /// Several starts and split-merge; the most useful of the results is kept
     Default,
     /// The highest objective: until the time limit, or until nothing better turns up
     Best,

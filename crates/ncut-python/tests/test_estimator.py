@@ -162,7 +162,7 @@ def test_a_time_limit_keeps_the_best_so_far():
     assert model.stop_reason_ == "time-limit" and len(set(model.labels_)) == 50
 
 
-def test_a_start_is_used_and_largest_leaves_crumbs_aside():
+def test_a_start_is_used_and_largest_leaves_small_components_aside():
     graph = sparse.block_diag([planted(3, 30, 1)[0], planted(1, 10, 2)[0]]).tocsr()
     model = NormalizedCut(3, affinity="precomputed", components="largest").fit(graph)
     assert (model.labels_[90:] == -1).all() and set(model.labels_[:90]) == {0, 1, 2}

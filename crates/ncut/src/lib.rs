@@ -19,8 +19,8 @@
 //! [`metrics`] scores the result, [`io`] reads and writes files, [`neighbors`] makes graphs of points, [`image`] graphs
 //! of pictures.
 //!
-//! The library never prints, panics on no input, and gives the same labels for the same graph and settings
-//! on every run and every machine.
+//! The library never prints and does not panic, whatever the input. It gives the same labels for the same graph and
+//! settings on every run and every machine.
 //!
 //! # Features
 //!

@@ -43,7 +43,7 @@ pub struct InitialLabels {
 /// When there are no clusters to make, or more than nodes of positive degree.
 ///
 /// ```
-/// use ncut::{Graph, hierarchy::n2hi, unobserved};
+/// use ncut::{Clock, Graph, hierarchy::n2hi};
 /// let graph = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
 /// assert_eq!(n2hi(&graph, 2, &Clock::new())?.labels, [0, 0, 1, 1]);
 /// # Ok::<(), ncut::Error>(())

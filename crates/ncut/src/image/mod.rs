@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use ncut::image::{Picture, PictureGraph, flat};
-//! use ncut::{Ncut, unobserved};
+//! use ncut::{Clock, Ncut};
 //!
 //! // Two rows of four pixels, dark on the left and bright on the right.
 //! let values = vec![10.0, 11.0, 200.0, 201.0, 12.0, 10.0, 199.0, 200.0];
