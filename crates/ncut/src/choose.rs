@@ -9,11 +9,11 @@ use crate::objective::{NormalizedCut, Objective, ObjectiveKind};
 use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
 use crate::settings::{ComponentChoice, Ncut, Preset};
 
-/// A turn of the curve below this is none: the curves of a single cloud of points turn by up to 0.75.
+/// Smaller turns of the curve are ignored: the curves of a single cloud of points turn by up to 0.75.
 const MIN_TURN: f64 = 0.9;
 /// Cuts smaller than this are all the same: those of clusters that hardly touch.
 const SMALL_CUT: f64 = 5e-3;
-/// What another cluster gains at least, for the sake of its logarithm.
+/// Lower limit of what another cluster gains, so that its logarithm stays finite.
 const SMALL_GAP: f64 = 1e-2;
 
 /// Objectives for a range of numbers of clusters, and the number that they suggest.

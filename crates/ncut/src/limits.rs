@@ -1,14 +1,14 @@
 //! Where the search changes its way: thresholds of size, each with what was measured for it.
 //!
-//! None of them decides what is computed, only how: a graph above a threshold is clustered in less time or memory. The
-//! thresholds are values and no constants, so that tests can drive every way on graphs of a hundred nodes
+//! Above a threshold a graph is clustered in less time or memory, at the cost of some quality where parts of the search are
+//! left out. `benchmarks/limits.md` shows what each is worth. The thresholds are values and no constants, so that tests can drive every way on graphs of a hundred nodes
 //! ([`Limits::tiny`]). Times are those of two cores.
 
 /// Thresholds of the search. *Entries* are stored entries of a graph: two for every edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Graphs of at most this many nodes are solved by looking at all labellings, by presets that have patience: there
+    /// Graphs of at most this many nodes are solved by looking at all labellings, by preset `best`: there
     /// are 678 570 of 11 nodes, looked at in 0.1 s; of 12 there are 4 million.
     pub max_nodes_exhaustive: usize,
     /// Graphs with more entries are *large*: split-merge runs on a coarse level only, passes that keep the clusters
@@ -31,7 +31,7 @@ pub struct Limits {
     pub min_entries_for_blocks: usize,
 
     /// Labels of at least this many nodes are stored a second time in one or two bytes each: fewer are in the cache as
-    /// they are. A sweep over a million nodes took 1.3 instead of 1.7 products of the matrix with a vector.
+    /// they are.
     pub min_nodes_for_short_labels: usize,
     /// Nodes whose sums one thread computes at a time.
     pub nodes_per_sum: usize,
@@ -55,8 +55,8 @@ pub struct CoarseningLimits {
     pub kept_share: f64,
     /// What all kept levels of a large graph may take together, as a share of its entries.
     pub held_share: f64,
-    /// As `held_share`, for graphs without weights (their entries take half of what those of levels do) and presets
-    /// without splits, which are to get by with little memory.
+    /// As `held_share`, when the graph has no weights (its entries take half of what those of levels do) and the preset
+    /// makes no splits: that is the preset for little memory.
     pub held_share_unweighted: f64,
     /// Levels of a graph without weights may always have so many entries: they fit any machine (320 MB).
     pub held_entries_unweighted: f64,

@@ -94,7 +94,7 @@ impl Progress {
 pub struct Clock<'a> {
     observer: Option<Box<dyn Observer + 'a>>,
     started: Moment,
-    /// Microseconds after the start when time is up.
+    /// The deadline, in microseconds after the start.
     deadline: AtomicU64,
     /// Microseconds after the start when the observer is to be called again.
     next_call: AtomicU64,
@@ -104,8 +104,8 @@ pub struct Clock<'a> {
     between_calls: u64,
 }
 
-/// Microseconds between two calls of the observer: a call may draw a bar or ask an interpreter. Where there is no time,
-/// it is called whenever there is something to tell.
+/// Microseconds between two calls of the observer: a call may draw a bar or ask an interpreter. On platforms without a
+/// clock it is called at every report.
 const BETWEEN_CALLS: u64 = if cfg!(target_arch = "wasm32") { 0 } else { 2_000 };
 
 impl Default for Clock<'_> {
@@ -147,13 +147,13 @@ impl<'a> Clock<'a> {
         Self { between_calls: time.as_micros() as u64, ..self }
     }
 
-    /// Time is up so long from now, or earlier if it was to be up earlier.
+    /// Sets a deadline, so long from now. An earlier one stays.
     pub fn limit(&self, limit: Duration) {
         let limit = u64::try_from(limit.as_micros()).unwrap_or(u64::MAX);
         self.deadline.fetch_min(self.started.micros().saturating_add(limit), Ordering::Relaxed);
     }
 
-    /// Whether there is a time at which time is up.
+    /// Whether there is a deadline.
     pub fn has_limit(&self) -> bool {
         self.deadline.load(Ordering::Relaxed) != u64::MAX
     }
@@ -185,7 +185,7 @@ impl<'a> Clock<'a> {
         self.stopped().map_or(Ok(()), Err)
     }
 
-    /// As [`report`](Self::report), to whoever has nothing to tell.
+    /// As [`report`](Self::report), without progress to report.
     ///
     /// # Errors
     /// When the work is to stop.

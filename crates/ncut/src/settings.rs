@@ -181,7 +181,7 @@ impl Ncut {
         Self { objective, ..self }
     }
 
-    /// What the choices among equals, and the variations of preset `best`, are made from.
+    /// What choices among equals, and all variations of the search, are made from.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
@@ -223,7 +223,7 @@ impl Ncut {
         Self { stopping: StoppingRule { tolerance, ..self.stopping }, ..self }
     }
 
-    /// Lets no cluster's volume fall below this share of the mean volume; 0 is plain N-Cut. Without it the
+    /// Lets no cluster's volume (for Ratio-Cut: its size) fall below this share of the mean; 0 is the plain objective. Without it the
     /// [preset's own](Preset::min_share) holds. Preset `paper` has no such constraint, so only 0 goes with it.
     #[must_use]
     pub fn min_share(self, min_share: f64) -> Self {

@@ -17,7 +17,7 @@ use super::settle::MIN_GAIN;
 const PATIENCE: usize = 24;
 /// Times a node's gain is computed anew before it is passed over.
 const MAX_RENEWALS: u32 = 3;
-/// Chains between two calls of the observer.
+/// Chains between two reports to the clock.
 const CHAINS_PER_REPORT: usize = 64;
 
 /// One round of chains from every boundary node among `nodes`, in an order made from `seed`. Tells how much was gained.

@@ -12,7 +12,7 @@ pub(crate) use chains::chains;
 pub use settle::settle;
 pub(crate) use settle::{Proof, settle_active, settle_all};
 
-/// Nodes between two calls of the observer.
+/// Nodes between two reports to the clock.
 const NODES_PER_REPORT: usize = 4096;
 /// Sweeps between two recomputations of the sums.
 const SWEEPS_PER_REFRESH: usize = 4;
@@ -24,8 +24,8 @@ const VISIBLE: f64 = 1e-10;
 pub struct StoppingRule {
     /// Sweeps at most.
     pub max_sweeps: usize,
-    /// Stop when a sweep changes the objective by less than this, relatively; looked at from the third
-    /// sweep on.
+    /// Stop when a sweep changes the objective by less than this, relatively. [`descend`] looks at it from the third sweep
+    /// on, as the paper does; [`settle`] always.
     pub tolerance: f64,
 }
 
@@ -37,7 +37,7 @@ impl Default for StoppingRule {
 }
 
 impl StoppingRule {
-    /// The two ends of a sweep told from each other: whether nothing moved, and whether it was not worth it.
+    /// Why to stop after a sweep, if so: nothing moved, or it was not worth it.
     fn rests(&self, moves: u64, before: f64, after: f64) -> Option<StopReason> {
         if moves == 0 {
             Some(StopReason::LocalOptimum)

@@ -43,7 +43,7 @@ pub fn settle<O: Objective>(
     settled
 }
 
-/// As [`settle`], but moves gain more than [`MIN_GAIN`], and the sums are not computed afresh at the end.
+/// As [`settle`], but the sums are not computed afresh at the end.
 pub(crate) fn settle_all<O: Objective>(
     partition: &mut Partition<'_, O>,
     rule: &StoppingRule,

@@ -8,7 +8,7 @@ use super::{Members, NodeId};
 use crate::parallel::prelude::*;
 use crate::progress::Stopped;
 
-/// Entries that one thread sums up at a time, and how many times that before the observer is asked: what is
+/// Entries that one thread sums up at a time, and how many times that before the clock is told: what is
 /// summed up has to wait until it can be put in its place.
 const ENTRIES_PER_CHUNK: usize = 1 << 15;
 const CHUNKS_PER_REPORT: usize = 16;

@@ -14,7 +14,7 @@ use crate::short_rows::{SHORT_ROW, count_pairs};
 use super::groups::Groups;
 use super::quotient::Linked;
 
-/// Nodes between two calls of the observer.
+/// Nodes between two reports to the clock.
 const NODES_PER_REPORT: usize = 4096;
 /// A sweep that moves fewer than one node in this many is the last.
 const SETTLED: usize = 50;

@@ -16,7 +16,7 @@ use super::groups::Groups;
 const MAX_LINKS: usize = 32;
 /// Groups that the number of entries is estimated by.
 const SAMPLED: usize = 1 << 10;
-/// Groups whose links one thread sums up at a time, and how many times that before the observer is asked.
+/// Groups whose links one thread sums up at a time, and how many times that before the clock is told.
 const GROUPS_PER_TASK: usize = 1 << 10;
 const TASKS_PER_REPORT: usize = 32;
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::progress::Stopped;
 
-/// Candidates looked at, and rows filed, between two calls of the observer.
+/// Candidates looked at, and rows filed, between two reports to the clock.
 pub(super) const STEPS_PER_REPORT: usize = 1 << 14;
 
 /// Clusters that merge by twos.

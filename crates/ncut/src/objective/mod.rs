@@ -3,16 +3,18 @@
 //! Every objective is `sum_c f(A_c, D_c, n_c)` over the association, the volume and the size of cluster `c`, and is
 //! maximised. The rest of the library adds sums up ([`Sums`]) and asks for values ([`Objective`]).
 //!
-//! To add an objective that is a quotient of sums, implement [`Quotient`]; for any other implement [`Objective`]. Then
-//! give it a name in [`ObjectiveKind`] and an arm in the macro `with_objective` below.
+//! To add an objective that is a quotient of sums, implement [`RatioObjective`]; for any other implement [`Objective`]. Then
+//! give it a name in [`ObjectiveKind`] and an arm in the macro `with_objective` below. Where users meet it: its bound in
+//! `spectral/bound.rs`, what is refused in `settings.rs`, `ObjectiveArg` and `CutReport` in the command line, `OBJECTIVES`
+//! in the Python package.
 
 mod modularity;
-mod quotient;
+mod ratio;
 
 use std::fmt::Debug;
 
 pub use modularity::Modularity;
-pub use quotient::{NormalizedCut, Quotient, RatioCut};
+pub use ratio::{NormalizedCut, RatioCut, RatioObjective};
 
 /// What is known of a cluster, or of a node, which is a cluster of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -75,7 +77,7 @@ pub struct Lowest {
 ///
 /// Small and `Copy`. The solvers are compiled for each objective by itself, so that none pays for the others.
 pub trait Objective: Copy + Debug + Send + Sync + 'static {
-    /// Whether [`Sums::size`] counts. Where it does, graphs must know the [sizes](crate::Graph::with_sizes) of their nodes.
+    /// Whether [`Sums::size`] counts; otherwise the [mass](Self::mass) is the volume. Where it does, graphs must know the [sizes](crate::Graph::with_sizes) of their nodes.
     const USES_SIZES: bool;
 
     /// What a cluster contributes, brought into its mathematical range where rounding has left it; 0 for no cluster.

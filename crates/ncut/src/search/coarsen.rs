@@ -1,4 +1,4 @@
-//! The way down: nodes merge into fewer and fewer, level by level.
+//! Coarsening: nodes merge into fewer and fewer, level by level, from the graph to the coarsest level.
 
 use crate::error::{Result, or_stopped};
 use crate::graph::Graph;
@@ -34,7 +34,7 @@ pub(super) struct Coarsening<'c, O> {
     pub(super) merging: Merging<'c, O>,
     /// Groups to start from.
     pub(super) bundles: Option<&'c Groups>,
-    /// A level is kept when it has at most this share of the nodes of the one kept before, and more nodes than
+    /// A level is kept when it has less than this share of the nodes of the one kept before, and more nodes than
     /// `min_kept_nodes`.
     pub(super) kept_share: f64,
     pub(super) min_kept_nodes: usize,
@@ -168,12 +168,11 @@ fn cost(graph: &Graph<'_>) -> usize {
     graph.columns().len() + 3 * graph.n_nodes()
 }
 
-/// Kept levels and the graph that comes next may take so many times what levels may. With 1, a mesh loses its first level
-/// and takes a tenth longer.
+/// Kept levels and the graph that comes next may cost so many times what levels may.
 const HELD_WITH_NEXT: f64 = 1.5;
 
 /// Drops the graphs of the first levels, those with the most entries, until the others fit in. The last stays, unless
-/// one with `n_next` entries has been made of it since and both are too many.
+/// one that costs `n_next` has been made of it since and both are too many.
 fn make_room(levels: &mut [Level], n_next: usize, room: usize) {
     let mut n_entries = 0;
     for (place, level) in levels.iter_mut().rev().enumerate() {

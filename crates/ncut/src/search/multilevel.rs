@@ -14,8 +14,8 @@ use super::split_merge::split_merge;
 use super::task::Task;
 use super::uncoarsen::{AfterUse, Refiner, restricted, uncoarsen};
 
-/// In a V-cycle, nodes without a partner come together in groups of a cluster's mean mass divided by this: what is kept
-/// is found again, however nodes come together inside.
+/// In a V-cycle, nodes without a partner come together in groups of a cluster's mean mass divided by this. The clusters stay as
+/// they are, so it matters little how nodes are grouped inside them.
 const GROUPS_PER_CLUSTER: f64 = 48.0;
 
 /// One pass: how nodes are merged, and what is done on the way back.

@@ -1,5 +1,5 @@
-//! Every decision of the search, made once: from what is known of the graph, from what the preset stands for, and from the
-//! limits. The phases read the plan and decide nothing of the kind themselves.
+//! Every decision that depends on the size of the graph, made once: from what is known of the graph, from what the preset
+//! stands for, and from the limits. The phases read the plan.
 
 use std::fmt;
 
@@ -52,8 +52,8 @@ pub enum Recombination {
 /// differ little in the objective, or even with a better one, there are some that nobody can use: one huge cluster, and
 /// the others as small as is allowed. Therefore, where a share is asked for, starts compete by modularity,
 /// `sum_c A_c / V - (D_c / V)^2` with `V` the volume of the graph, which weighs every cluster by its volume;
-/// each of them is a local optimum of N-Cut under the share, and none has a lower objective than the paper's labels,
-/// which are brought to the share where they are not. Without a share the highest objective is what was asked for.
+/// each of them is a local optimum of N-Cut under the share. Where the paper's labels are a start, one with a lower objective
+/// than these, brought to the share, is not taken. Without a share the highest objective is what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The highest objective.
@@ -110,7 +110,7 @@ pub struct Plan {
     pub propagation: bool,
     /// Chains of moves follow a descent.
     pub chains: bool,
-    /// Rounds of split-merge on the graph itself.
+    /// Rounds of split-merge on the graph itself; starts that compete by modularity have none.
     pub split_rounds: usize,
     /// Rounds of split-merge on one coarse level, on the way back to the graph.
     pub coarse_split_rounds: usize,
@@ -182,7 +182,7 @@ fn is_sparse(n_nodes: usize, n_entries: usize, limits: &Limits) -> bool {
 /// The entries that the kept levels of a large graph may have.
 fn held_entries(facts: &Facts, effort: &Effort, limits: &Limits) -> usize {
     let coarsening = &limits.coarsening;
-    // A preset without splits is quick, and what it takes may be all that memory allows.
+    // Users choose a preset without splits when memory is short, too.
     let share = match facts.is_unweighted && effort.split_rounds == 0 {
         true => coarsening.held_share_unweighted,
         false => coarsening.held_share,

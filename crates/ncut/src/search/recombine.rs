@@ -36,7 +36,7 @@ const PATIENCE: usize = 30;
 /// Rounds of split-merge for a new solution.
 const SPLIT_ROUNDS: usize = 2;
 
-/// Improves on `start`, the last of which is the best so far, until the observer says stop or the span is over.
+/// Improves on `start`, the last of which is the best so far, until the clock says stop or the span is over.
 pub(super) fn evolve<O: Objective>(
     graph: &Graph<'_>,
     start: Vec<Solution>,

@@ -1,4 +1,4 @@
-//! The way back: labels of the last level are projected from level to level, and refined on each.
+//! Uncoarsening: labels of the coarsest level are projected from level to level, and refined on each.
 
 use crate::error::{Result, or_stopped};
 use crate::graph::Graph;

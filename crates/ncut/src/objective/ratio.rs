@@ -2,11 +2,12 @@
 
 use super::{Lowest, Objective, ROUNDING, Sums};
 
-/// An objective whose clusters contribute `numerator / denominator`, both linear in the [sums](Sums).
+/// An objective whose clusters contribute `numerator / denominator`, both linear in the [sums](Sums), the denominator without
+/// the association: links change the numerator only.
 ///
 /// A node with numerator `x` (its links to the cluster included) and denominator `m` changes the value `v = N / M` of a
 /// cluster it joins by `(N + x) / (M + m) - N / M = (x - m v) / (M + m)`. All bounds below follow from that.
-pub trait Quotient: Copy + std::fmt::Debug + Send + Sync + 'static {
+pub trait RatioObjective: Copy + std::fmt::Debug + Send + Sync + 'static {
     /// As [`Objective::USES_SIZES`].
     const USES_SIZES: bool;
     /// The range of values.
@@ -26,7 +27,7 @@ pub trait Quotient: Copy + std::fmt::Debug + Send + Sync + 'static {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NormalizedCut;
 
-impl Quotient for NormalizedCut {
+impl RatioObjective for NormalizedCut {
     const USES_SIZES: bool = false;
     const RANGE: (f64, f64) = (0.0, 1.0);
 
@@ -60,7 +61,7 @@ impl RatioCut {
     }
 }
 
-impl Quotient for RatioCut {
+impl RatioObjective for RatioCut {
     const USES_SIZES: bool = true;
     const RANGE: (f64, f64) = (f64::NEG_INFINITY, 0.0);
 
@@ -80,7 +81,7 @@ impl Quotient for RatioCut {
     }
 }
 
-impl<Q: Quotient> Objective for Q {
+impl<Q: RatioObjective> Objective for Q {
     const USES_SIZES: bool = Q::USES_SIZES;
 
     #[inline]
@@ -109,7 +110,7 @@ impl<Q: Quotient> Objective for Q {
 
     #[inline]
     fn unit(&self) -> f64 {
-        Quotient::unit(self)
+        RatioObjective::unit(self)
     }
 
     #[inline]
@@ -122,7 +123,7 @@ impl<Q: Quotient> Objective for Q {
         let joining = Sums { association: 2.0 * link + node.association, ..*node };
         let mass = self.denominator(node);
         let excess = self.numerator(&joining) - mass * lowest.value;
-        excess.max(0.0) / (lowest.mass + mass) + ROUNDING * Quotient::unit(self)
+        excess.max(0.0) / (lowest.mass + mass) + ROUNDING * RatioObjective::unit(self)
     }
 
     #[inline]
@@ -134,7 +135,7 @@ impl<Q: Quotient> Objective for Q {
             return 0.0;
         }
         let excess = (added / mass - lowest.value).max(0.0);
-        excess * (mass / (lowest.mass + mass)) + ROUNDING * Quotient::unit(self)
+        excess * (mass / (lowest.mass + mass)) + ROUNDING * RatioObjective::unit(self)
     }
 
     #[inline]
