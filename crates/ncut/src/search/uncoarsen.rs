@@ -37,9 +37,12 @@ pub(super) fn uncoarsen(
 ) -> Result<Vec<ClusterId>> {
     for n_below in (0..=levels.len()).rev() {
         if let Some(coarser) = levels.get_mut(n_below) {
+            if after_use == AfterUse::Drop {
+                coarser.graph = None;
+            }
             labels = coarser.groups.project(&labels);
             if after_use == AfterUse::Drop {
-                (coarser.graph, coarser.groups.of_node) = (None, Vec::new());
+                coarser.groups.of_node = Vec::new();
             }
         }
         let Some(level) = levels[..n_below].last() else {
