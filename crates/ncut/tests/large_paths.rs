@@ -172,6 +172,49 @@ proptest! {
     }
 }
 
+/// All labellings of `n` nodes into exactly `k` clusters, numbered by first appearance.
+fn labellings(n: usize, k: usize) -> Vec<Vec<u32>> {
+    let mut all = vec![vec![]];
+    for placed in 0..n {
+        let longer = |labels: &Vec<u32>| {
+            let used = labels.iter().max().map_or(0, |&label| label + 1);
+            let labels = labels.clone();
+            (0..=used.min(k as u32 - 1)).map(move |label| [&labels[..], &[label]].concat())
+        };
+        all = all.iter().flat_map(longer).collect();
+        all.retain(|labels| labels.len() == placed + 1);
+    }
+    all.retain(|labels| labels.iter().max().map_or(0, |&label| label as usize + 1) == k);
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// Whether it can be met is found out by looking at all labellings.
+    #[test]
+    fn the_share_is_met_where_it_can_be(sketch in sketches(8), k in 2..5usize) {
+        let matrix = sketch.matrix();
+        let degrees = degrees(&matrix);
+        prop_assume!(k < sketch.n_nodes && !degrees.contains(&0.0));
+        let graph = sketch.graph();
+        for kind in ObjectiveKind::ALL {
+            let mass = |node: usize| if kind == ObjectiveKind::RatioCut { 1.0 } else { degrees[node] };
+            let floor = 0.25 * (0..sketch.n_nodes).map(mass).sum::<f64>() / k as f64;
+            let is_met = |labels: &Vec<u32>| {
+                let of = |cluster: u32| (0..sketch.n_nodes).filter(|&n| labels[n] == cluster).map(mass).sum::<f64>();
+                (0..k as u32).all(|cluster| of(cluster) >= floor)
+            };
+            if labellings(sketch.n_nodes, k).iter().any(is_met) {
+                for preset in [Preset::Default, Preset::Best] {
+                    let share = tiny(k, preset, kind).solve(&graph).unwrap().smallest_share;
+                    prop_assert!(share >= 0.25 * (1.0 - 1e-8), "{kind:?} {preset:?}: {share} of {k}");
+                }
+            }
+        }
+    }
+}
+
 /// Cliques of uneven sizes in a ring: what is there is found on the ways of large graphs too.
 #[test]
 fn cliques_are_found() {

@@ -24,7 +24,7 @@ const STALLED: usize = 10;
 /// As [`STALLED`], where a round is costly: so few pairs are not worth it, and one-sided ones are taken too.
 const STALLED_COSTLY: usize = 100;
 /// A round that stalls joins one node in [`STALLED`]; one in so many where it is costly and splits mend later what does not
-/// fit so well. With 10 there too, a planted graph of 10 million edges takes a third longer.
+/// fit so well.
 const JOINED_IF_COSTLY: usize = 4;
 /// Mass that propagated labels may cover, as a share of the cap: a fifth of a cluster leaves merging something to decide.
 const PROPAGATED_SHARE: f64 = 0.2;

@@ -48,8 +48,7 @@ use task::{Tally, Task};
 
 pub use plan::{Choice, Effort, Facts, Plan, Recombination, Span};
 
-/// A V-cycle is the last when it gains less modularity than this, or takes less than this share from the cut. On meshes
-/// the cycles after such a one gained less than a tenth of it each.
+/// A V-cycle is the last when it gains less modularity than this, or takes less than this share from the cut.
 const MIN_CYCLE_GAIN: f64 = 5e-4;
 /// Noise of the weights in V-cycles: without it the same groups come together again.
 const CYCLE_NOISE: f64 = 0.2;

@@ -13,7 +13,7 @@ use crate::progress::{Clock, StopReason};
 use super::plan::Plan;
 use super::solution::Solution;
 
-/// Rounds of chains after a descent, at most. The second gains a tenth of the first on meshes, the third a hundredth.
+/// Rounds of chains after a descent, at most.
 const MAX_CHAIN_ROUNDS: u64 = 3;
 /// A round of chains that gains less than this, in units of the objective, is the last.
 const MIN_CHAIN_GAIN: f64 = 1e-9;
