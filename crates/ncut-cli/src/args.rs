@@ -8,7 +8,7 @@ use ncut::descent::StoppingRule;
 use ncut::image::{PictureGraph, PixelLinks};
 use ncut::io::{Header, ReadOptions, Verification};
 use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
-use ncut::{ComponentChoice, Ncut, ObjectiveKind, Preset, Symmetrize};
+use ncut::{ComponentChoice, Ncut, ObjectiveKind, Preset, StopReason, Symmetrize};
 
 /// Normalized-Cut graph clustering: direct, fast, deterministic, exact in k
 #[derive(Debug, Parser)]
@@ -395,6 +395,12 @@ impl SolvingArgs {
             None => settings,
         };
         settings.objective(self.objective.kind())
+    }
+
+    /// Whether the number of clusters was to be found out, and there was no time for it.
+    pub(crate) fn is_guess(&self, stop_reason: StopReason) -> bool {
+        let is_cut_short = matches!(stop_reason, StopReason::TimeLimit | StopReason::Cancelled);
+        matches!(self.n_clusters, Count::Auto) && is_cut_short
     }
 }
 

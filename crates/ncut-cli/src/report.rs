@@ -301,7 +301,7 @@ impl AgreementReport {
 }
 
 /// Seconds each part of the work took.
-#[derive(Default, Serialize)]
+#[derive(Clone, Copy, Default, Serialize)]
 pub(crate) struct Seconds {
     pub(crate) read: f64,
     /// Comparing a mapped file with its checksums.

@@ -50,6 +50,44 @@ fn a_time_limit_keeps_the_best_so_far() {
     assert_labels_are_valid(&bench, 1000);
 }
 
+/// One clock for the whole command: it ends in time, with a valid result that says what was cut short.
+#[test]
+fn a_time_limit_holds_for_everything_a_command_does() {
+    let bench = bench_with_a_large_graph("g.npz");
+    let cut_short = [
+        ("cluster g.npz -k auto -o labels.txt", "the number of clusters is a rough guess"),
+        ("cluster g.npz -k 100 --bound", "the upper bound was cut short by the time limit: none is known"),
+        ("choose g.npz", "cut short by the time limit"),
+        ("compare g.npz -k 100", "no time was left for"),
+    ];
+    for (command, remark) in cut_short {
+        let started = Instant::now();
+        let ran = bench.run(&format!("{command} --time-limit 0.5"));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains(remark), "{ran:?}");
+        assert!(started.elapsed() < Duration::from_secs(10), "{command} took {:?}", started.elapsed());
+    }
+    assert!(bench.files().contains(&"labels.txt".to_owned()));
+}
+
+#[test]
+fn a_time_limit_during_the_neighbour_search_leaves_nothing_behind() {
+    let rows: String = (0..4000).map(|row| format!("{},{}\n", row % 61, row % 67)).collect();
+    let bench = Bench::new().with("points.csv", rows);
+    let ran = bench.run("points points.csv -k 5 --time-limit 0 -o labels.txt --graph-out graph.npz");
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stderr.contains("the time limit was reached before there was a result"), "{ran:?}");
+    assert_eq!(bench.files(), ["points.csv"]);
+}
+
+#[test]
+fn the_largest_component_is_clustered_into_as_many_as_suggested() {
+    let bench = Bench::new().with("g.txt", format!("{}x y 1\n", common::TRIANGLES));
+    let ran = bench.run("cluster g.txt -k auto --components largest -o labels.tsv");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(bench.read("labels.tsv").contains("x\t-1\n"), "{ran:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn the_first_interrupt_keeps_the_best_so_far() {

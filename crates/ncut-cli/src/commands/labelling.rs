@@ -108,7 +108,7 @@ impl Job<'_> {
         if output.is_some() && to_file.is_none() {
             print_data(|stdout| write_labels_text(stdout, &found.labels, self.names, '\t'))?;
         }
-        print_summary(self.input, self.labelling, self.summary, &report, found)?;
+        print_summary(&self, &report, found)?;
         for path in [to_file, json.filter(|path| !is_stdout(path))].into_iter().flatten() {
             self.summary.line(&format!("{} written", path.display()))?;
         }
@@ -116,13 +116,8 @@ impl Job<'_> {
     }
 }
 
-fn print_summary(
-    input: &Path,
-    labelling: &LabellingArgs,
-    summary: &Summary,
-    report: &ClusteringReport,
-    found: &Clustering,
-) -> Result<()> {
+fn print_summary(job: &Job<'_>, report: &ClusteringReport, found: &Clustering) -> Result<()> {
+    let Job { input, labelling, solving, summary, .. } = *job;
     summary.line(&format!("{}: {}", input.display(), report.graph.sentence()))?;
     summary.line(&report.sentence())?;
     match labelling.components {
@@ -141,6 +136,9 @@ fn print_summary(
     }
     if let Some(remark) = stop_remark(found.stop_reason) {
         summary.line(remark)?;
+    }
+    if solving.is_guess(found.stop_reason) {
+        summary.line("the number of clusters is a rough guess: there was no time to compare all numbers; ask for one with -k")?;
     }
     if let Some(remark) = report.bound.as_ref().and_then(BoundReport::stop_remark) {
         summary.line(&remark)?;
