@@ -59,9 +59,6 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Which algorithms run. "paper" is N2HI and Fast-CD as published; "fast" one multilevel pass; "default"
         several starts, split-merge and V-cycles; "best" the highest objective there is to find, until
         `time_limit` or until nothing better turns up.
-    objective : {"ncut", "ratio_cut"}, default="ncut"
-        What is optimised: Normalized Cut, or Ratio-Cut, which weighs a cluster by its number of points instead of its
-        volume. Preset "paper" and ``n_clusters="auto"`` know "ncut" only.
     min_share : float, default=None
         No cluster's volume falls below this share of the mean volume; 0 is plain N-Cut, which likes slivers.
         None is 0.25, and 0 for preset "paper", which has none.
@@ -83,6 +80,9 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         from run to run.
     verbose : bool, default=False
         Whether to show a progress bar (by tqdm if installed, else lines on standard error).
+    objective : {"ncut", "ratio_cut"}, default="ncut"
+        What is optimised: Normalized Cut, or Ratio-Cut, which weighs a cluster by its number of points instead of its
+        volume. Preset "paper" and ``n_clusters="auto"`` know "ncut" only.
 
     Attributes
     ----------
@@ -156,7 +156,6 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_neighbors: int = 25,
         gamma: float | None = None,
         preset: str = "default",
-        objective: str = "ncut",
         min_share: float | None = None,
         components: str = "all",
         init: ArrayLike | None = None,
@@ -166,13 +165,13 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
+        objective: str = "ncut",
     ) -> None:
         self.n_clusters = n_clusters
         self.affinity = affinity
         self.n_neighbors = n_neighbors
         self.gamma = gamma
         self.preset = preset
-        self.objective = objective
         self.min_share = min_share
         self.components = components
         self.init = init
@@ -182,6 +181,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.objective = objective
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
