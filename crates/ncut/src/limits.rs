@@ -30,8 +30,8 @@ pub struct Limits {
     /// four fifths of its time there, for 0.007 to 0.015 of the objective.
     pub max_entries_brief: usize,
     /// From this many entries on, moves are proposed in parallel against a frozen state, block by block. Below, one thread
-    /// is faster, and every node knows what all before it did: with a limit four times as low planted graphs take 1.2 times as
-    /// long on two cores, with one four times as high 1.1 times.
+    /// is as fast, and every node knows what all before it did. Four times as low or as high: times within what the machine
+    /// varies by.
     pub min_entries_for_blocks: usize,
 
     /// Labels of at least this many nodes are stored a second time in one or two bytes each: fewer are in the cache as
@@ -55,7 +55,7 @@ pub struct Limits {
 #[non_exhaustive]
 pub struct CoarseningLimits {
     /// A level is kept for refinement when it has less than this share of the nodes of the one kept before. With 0.4 meshes
-    /// lose 0.003 to 0.008; with 0.8 a large mesh takes 1.2 times as long, and of four networks two gain and one loses.
+    /// lose 0.003 to 0.008; with 0.8 two of seven graphs gain up to 0.009 and two lose up to 0.015.
     pub kept_share: f64,
     /// What all kept levels of a large graph may take together, as a share of its entries.
     pub held_share: f64,
@@ -73,8 +73,8 @@ pub struct CoarseningLimits {
     /// times as few or as many: the same labels.
     pub rebuild_factor: usize,
     /// Clusters are split on levels with this many nodes a cluster at the least and, unless the graph is large, at the most.
-    /// With a quarter of both planted graphs lose 0.9 of 70 and 5.4 of 280; with four times as many graphs take 1.3 to 1.5
-    /// times as long.
+    /// With a quarter of both planted graphs lose 0.9 of 70 and 5.4 of 280; with four times as many a graph takes up to
+    /// 1.5 times as long.
     pub nodes_per_cluster_for_splits: (usize, usize),
 
     /// A round of matching over more entries is costly: it must shrink the graph more. Four times as few or as many: the same
