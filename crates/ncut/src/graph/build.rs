@@ -176,14 +176,21 @@ impl<'a> Graph<'a> {
                 return None;
             }
             let place = node_columns.binary_search(&(node as NodeId)).ok()?;
-            Some((node, weights.at(row.start + place)))
+            Some(weights.at(row.start + place))
         };
-        let nodes = (0..n_nodes).into_par_iter().with_min_len(MIN_ROWS);
-        let loops: Vec<(usize, f64)> = nodes.filter_map(loop_at).collect();
-        let n_loops = loops.len();
-        let mut self_loops = zeros::<f64>(if n_loops == 0 { 0 } else { n_nodes }, n_nodes, columns.len())?;
-        for (node, weight) in loops {
-            self_loops[node] = weight;
+        // Only loops are written, so that an array without any takes no memory until it is dropped.
+        let mut self_loops = zeros::<f64>(n_nodes, n_nodes, columns.len())?;
+        let places = self_loops.par_iter_mut().enumerate().with_min_len(MIN_ROWS);
+        let write = |(node, place): (usize, &mut f64)| match loop_at(node) {
+            Some(weight) => {
+                *place = weight;
+                1
+            }
+            None => 0,
+        };
+        let n_loops: usize = places.map(write).sum();
+        if n_loops == 0 {
+            self_loops = Vec::new();
         }
         let volume = degrees.iter().fold(0.0, |sum, degree| sum + degree);
         if !volume.is_finite() {

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::ascending_row_sums::AscendingRowSums;
 use super::triangle::{Stored, Summation, Triangle};
-use super::{Graph, NodeId, Weights};
+use super::{Array, Graph, NodeId, Weights};
 use crate::error::{Error, Result};
 use crate::progress::{Clock, Progress, Stage, Stopped};
 
@@ -76,12 +76,14 @@ impl Graph<'_> {
         let members = Members::new(group_of, n_groups, self)?;
         let sum = |total: f64, _: usize, _: usize| total;
         let sums = self.summed::<W>(group_of, &members, sum, Stage::Coarsening, clock)?;
-        let degree = |group| members.of(group).iter().map(|&node| self.degree(node)).sum();
-        // The degrees are added up too: those of a part are larger than its rows tell.
-        let degrees = (0..n_groups).map(degree).collect();
-        let sizes = self.sizes_of_groups(n_groups, |group| members.of(group));
         drop(members);
         let (offsets, columns, weights) = sums.mirrored();
+        // The degrees are added up too: those of a part are larger than its rows tell.
+        let degrees = summed_by_group(group_of, n_groups, |node| self.degree(node));
+        let sizes = match self.sizes.is_empty() {
+            true => Array::default(),
+            false => summed_by_group(group_of, n_groups, |node| self.size(node)),
+        };
         let graph = Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights.into(), degrees)?;
         Ok(Graph { sizes, ..graph })
     }
@@ -161,6 +163,15 @@ impl Triangle<f64> {
         let mut report = reporting(Stage::Hierarchy, n_groups, clock);
         self.grouped(group_of, &members, mean_between(&members), &mut report)
     }
+}
+
+/// A value of the nodes, added up in every group, in the order of the nodes.
+fn summed_by_group<C: From<Vec<f64>>>(group_of: &[u32], n_groups: usize, value: impl Fn(NodeId) -> f64) -> C {
+    let mut sums = vec![0.0; n_groups];
+    for (node, &group) in group_of.iter().enumerate().filter(|&(_, &group)| group != LEFT_OUT) {
+        sums[group as usize] += value(node as NodeId);
+    }
+    sums.into()
 }
 
 /// What a sum between two groups is on average, and nothing inside a group.

@@ -237,18 +237,6 @@ impl<'a> Graph<'a> {
         Sums { association: self.self_loop(node), volume: self.degree(node), size }
     }
 
-    /// What is added up when some nodes become one: the sizes of `n_groups` groups of nodes, where nodes have sizes.
-    fn sizes_of_groups<'n>(
-        &self,
-        n_groups: usize,
-        nodes: impl Fn(usize) -> &'n [NodeId],
-    ) -> Array<'static, f64> {
-        if self.sizes.is_empty() {
-            return Array::default();
-        }
-        (0..n_groups).map(|group| nodes(group).iter().map(|&node| self.size(node)).sum()).collect()
-    }
-
     /// Where the rows begin and end, `n_nodes + 1` numbers.
     pub fn offsets(&self) -> &[u64] {
         &self.offsets

@@ -211,6 +211,7 @@ impl<W: Stored> Triangle<W> {
             for_each_above(&columns, &mut |column, _, _| below[column - columns.start] += 1);
         });
         let offsets = self.offsets(&below);
+        drop(below);
         let n_entries = offsets[n_rows] as usize;
         let (mut columns, mut weights) = (vec![0; n_entries], vec![W::default(); n_entries]);
         let mut parts = Vec::new();
