@@ -23,6 +23,9 @@ pub struct Limits {
     /// Without chains meshes lose 0.005 to 0.02 and take half the time; four times as many entries allowed, other graphs take
     /// 2.7 to 10 times as long and gain 0.0002 at most.
     pub max_row_for_chains: f64,
+    /// Where clusters keep less than this share of their weight inside, on average, edges as they are may have led
+    /// coarsening astray.
+    pub max_cohesion_in_doubt: f64,
     /// Preset `fast` has chains and one V-cycle on sparse graphs of at most this many entries, where both take
     /// milliseconds.
     pub max_entries_quick: usize,
@@ -102,8 +105,9 @@ impl Default for Limits {
         Self {
             max_nodes_exhaustive: 11,
             max_entries_thorough: 1_000_000,
-            max_entries_unweighted_hierarchy: 300_000,
+            max_entries_unweighted_hierarchy: 4_000_000,
             max_row_for_chains: 12.0,
+            max_cohesion_in_doubt: 0.65,
             max_entries_quick: 50_000,
             max_entries_brief: 300_000,
             min_entries_for_blocks: 6_000_000,

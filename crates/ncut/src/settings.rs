@@ -41,11 +41,13 @@ impl Preset {
         let all = Effort {
             hierarchy_start: true,
             merging_start: true,
+            affinity_start: true,
             propagation: true,
             strict_starts: true,
             chains: true,
             only_quick_refinement: false,
             split_rounds: 8,
+            coarse_split_rounds: 8,
             v_cycles: 8,
             recombination: Recombination::Patient { restarts: RESTARTS },
         };

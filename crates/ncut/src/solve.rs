@@ -8,7 +8,7 @@ use crate::metrics::{Label, number_by_appearance};
 use crate::objective::{Objective, with_objective};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::{Clock, StopReason};
-use crate::search::{Plan, Recombination, Request, search};
+use crate::search::{Effort, Plan, Recombination, Request, Rung, SHARES_TO_COMPARE, search};
 use crate::settings::{ComponentChoice, Ncut, Preset, RESTARTS_IN_TIME};
 use crate::start;
 
@@ -94,18 +94,10 @@ impl Ncut {
     ) -> Result<Found> {
         let n_clusters = self.n_clusters;
         let given = init.map(|init| start::from_labels(graph, init, n_clusters, objective)).transpose()?;
-        let mut effort = self.effort.unwrap_or_else(|| self.preset.effort());
-        if let Recombination::Patient { restarts } = &mut effort.recombination
-            && clock.has_limit()
-        {
-            *restarts = RESTARTS_IN_TIME;
-        }
         let request = Request {
             n_clusters,
-            min_share: self.effective_min_share(),
             rule: self.stopping,
-            effort,
-            choice: self.choice.unwrap_or_else(|| self.preset.choice(self.effective_min_share())),
+            ladder: self.ladder(init.is_some(), clock),
             limits: self.limits,
             seed: self.seed,
         };
@@ -123,6 +115,37 @@ impl Ncut {
             stop_reason: searched.stop_reason,
             plan: Some(searched.plan),
         })
+    }
+}
+
+impl Ncut {
+    /// What is asked for, after all that it must not fall below: presets of less effort, and, without a share, the same
+    /// with one. Given labels, or parts of the search that were switched off, have nothing to compare with.
+    fn ladder(&self, is_given: bool, clock: &Clock<'_>) -> Vec<Vec<Rung>> {
+        let min_share = self.effective_min_share();
+        let in_time = |mut effort: Effort| {
+            if let Recombination::Patient { restarts } = &mut effort.recombination
+                && clock.has_limit()
+            {
+                *restarts = RESTARTS_IN_TIME;
+            }
+            effort
+        };
+        let rung = |preset: Preset, min_share: f64| Rung {
+            effort: in_time(self.effort.unwrap_or_else(|| preset.effort())),
+            choice: self.choice.unwrap_or_else(|| preset.choice(min_share)),
+            min_share,
+        };
+        if is_given || self.effort.is_some() || self.choice.is_some() {
+            return vec![vec![rung(self.preset, min_share)]];
+        }
+        let presets = [Preset::Fast, Preset::Default, Preset::Best];
+        let n_rows = presets.iter().take_while(|&&preset| preset != self.preset).count() + 1;
+        let row = |&preset: &Preset| {
+            let stricter = SHARES_TO_COMPARE.iter().rev().filter(|_| min_share == 0.0);
+            stricter.chain([&min_share]).map(|&min_share| rung(preset, min_share)).collect()
+        };
+        presets[..n_rows].iter().map(row).collect()
     }
 }
 

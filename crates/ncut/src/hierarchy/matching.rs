@@ -14,6 +14,7 @@ use crate::objective::{Objective, Sums};
 use crate::parallel::prelude::*;
 use crate::progress::{Clock, Progress, Stage, Stopped};
 
+use super::affinity::Affinity;
 use super::groups::Groups;
 use super::propagation::Propagation;
 use super::quotient::Linked;
@@ -249,6 +250,11 @@ impl<'a, O: Objective> Merging<'a, O> {
         let groups = propagation.run(graph, &masses, clock)?;
         let is_useful = groups.count > 2 * self.target && groups.count < n_nodes - n_nodes / STALLED;
         Ok(is_useful.then_some(groups))
+    }
+
+    /// Groups of nodes that look alike, see [`Affinity`]; `None` when they are too many or too few.
+    pub(crate) fn alike(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<Option<Groups>, Stopped> {
+        self.propagate(&Affinity::of(graph, self.seed, clock)?, clock)
     }
 
     /// The best partner of every node.

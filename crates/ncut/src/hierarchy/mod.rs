@@ -9,6 +9,7 @@ mod similar_pairs;
 mod groups;
 mod quotient;
 mod propagation;
+mod affinity;
 mod matching;
 mod tree;
 

@@ -39,7 +39,7 @@ use crate::partition::ClusterId;
 use crate::progress::{Clock, StopReason, Stopped};
 
 use components::Pieces;
-use multilevel::{Pass, multilevel, multilevel_twice};
+use multilevel::{Pass, multilevel, multilevel_of_alike, multilevel_twice};
 use recombine::evolve;
 use solution::Solution;
 use split::balanced;
@@ -55,16 +55,27 @@ const CYCLE_NOISE: f64 = 0.2;
 /// How much higher the floor of the stricter starts is.
 const STRICTER: f64 = 2.0;
 
+/// Shares that a result without one is compared with; on large graphs only the first.
+pub(crate) const SHARES_TO_COMPARE: [f64; 3] = [0.25, 0.5, 1.0];
+
 /// What is asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) n_clusters: usize,
-    pub(crate) min_share: f64,
     pub(crate) rule: StoppingRule,
-    pub(crate) effort: Effort,
-    pub(crate) choice: Choice,
+    /// What is asked for comes last; before it what takes less effort, row by row, or keeps a larger share, in a row. What
+    /// these give is kept until something no worse is found: more effort and fewer constraints never give less.
+    pub(crate) ladder: Vec<Vec<Rung>>,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
+}
+
+/// One solve of the [ladder](Request::ladder).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rung {
+    pub(crate) effort: Effort,
+    pub(crate) choice: Choice,
+    pub(crate) min_share: f64,
 }
 
 /// Labels and how they were found.
@@ -76,12 +87,6 @@ pub(crate) struct Searched {
     pub(crate) plan: Plan,
 }
 
-impl Request {
-    fn plan(&self, graph: &Graph<'_>) -> Plan {
-        Plan::new(Facts::of(graph, self.n_clusters), &self.effort, self.choice, &self.limits)
-    }
-}
-
 /// Clusters a graph without isolated nodes that has more nodes than clusters are asked for. `given` labels are a start
 /// of their own, instead of all others.
 pub(crate) fn search<O: Objective>(
@@ -91,48 +96,85 @@ pub(crate) fn search<O: Objective>(
     request: &Request,
     clock: &Clock<'_>,
 ) -> Result<Searched> {
-    let (tally, plan) = (Tally::default(), request.plan(graph));
-    let mut task = Task {
-        objective,
-        n_clusters: request.n_clusters,
-        floor: 0.0,
-        bundles: None,
-        rule: request.rule,
-        plan: &plan,
-        clock,
-        tally: Some(&tally),
-    };
-    task.floor = request.min_share * task.total_mass(graph) / request.n_clusters as f64;
-    let (labels, stop_reason) = labels(graph, given, request, &task)?;
+    let tally = Tally::default();
+    let facts = Facts::of(graph, request.n_clusters);
+    let plan_of = |rung: &Rung| Plan::new(facts, &rung.effort, rung.choice, &request.limits);
+    let asked = request.ladder.last().and_then(|row| row.last()).expect("the last rung is what is asked for");
+    let plan = plan_of(asked);
+    // What the row below has found, and the answer so far.
+    let mut below: Vec<Option<Solution>> = Vec::new();
+    let mut answer: Option<Solution> = None;
+    'ladder: for (effort, row) in request.ladder.iter().enumerate() {
+        let is_last_row = effort + 1 == request.ladder.len();
+        let mut found: Vec<Option<Solution>> = Vec::new();
+        for (place, rung) in row.iter().enumerate() {
+            let is_asked_share = place + 1 == row.len();
+            let is_needed = is_last_row || !plan_of(rung).is_part_of_more();
+            let is_comparable = is_asked_share || !plan.is_large || rung.min_share <= SHARES_TO_COMPARE[0];
+            if !is_needed || !is_comparable {
+                found.push(None);
+                continue;
+            }
+            if answer.is_some() && clock.is_stopped() {
+                break 'ladder;
+            }
+            let mut task = Task {
+                objective,
+                n_clusters: request.n_clusters,
+                floor: 0.0,
+                bundles: None,
+                rule: request.rule,
+                plan: &plan_of(rung),
+                clock,
+                tally: Some(&tally),
+            };
+            task.floor = rung.min_share * task.total_mass(graph) / request.n_clusters as f64;
+            let stricter = found.iter().filter(|_| is_asked_share);
+            let starts = below.get(place).into_iter().chain(stricter).flatten();
+            let starts: Vec<Vec<ClusterId>> = starts.map(|start| start.labels.clone()).collect();
+            let solution = solve_rung(graph, given.clone(), starts, request.seed, &task)?;
+            let is_answer = is_asked_share || answer.as_ref().is_none_or(|answer| !answer.is_feasible());
+            if is_answer {
+                answer = Some(solution.clone());
+            }
+            found.push(Some(solution));
+        }
+        below = found;
+    }
+    let Solution { labels, stop_reason, .. } = answer.expect("the first rung gives an answer");
     let stop_reason = clock.stopped().map_or(stop_reason, |Stopped(reason)| reason);
     Ok(Searched { labels, sweeps: tally.sweeps(), moves: tally.moves(), stop_reason, plan })
 }
 
-/// Labels of a graph that may be in several pieces.
-fn labels<O: Objective>(
+/// Labels of a graph that may be in several pieces; no worse than any of some `starts`.
+fn solve_rung<O: Objective>(
     graph: &Graph<'_>,
     given: Option<Vec<ClusterId>>,
-    request: &Request,
+    starts: Vec<Vec<ClusterId>>,
+    seed: u64,
     task: &Task<'_, O>,
-) -> Result<(Vec<ClusterId>, StopReason)> {
+) -> Result<Solution> {
     let pieces = Pieces::new(graph, task);
     if let Some(labels) = pieces.grouped(task.n_clusters, task.floor) {
-        return Ok((labels, StopReason::LocalOptimum));
+        return Ok(task.solution(task.partition(graph, labels)?, StopReason::LocalOptimum));
     }
     if task.plan.is_exhaustive {
-        return Ok((exhaustive::best_of_all(graph, task)?.labels, StopReason::LocalOptimum));
+        return exhaustive::best_of_all(graph, task);
     }
     let bundles = if given.is_none() { pieces.bundled(task.n_clusters, task.floor) } else { None };
     drop(pieces);
+    let starts = starts.into_iter().map(|labels| task.improve(graph, labels, Proof::Full, seed));
+    let starts: Vec<Solution> = starts.collect::<Result<_>>()?;
+    let best_start = starts.into_iter().reduce(|best, other| best.or_preferred(other, Choice::Objective));
     let found = match bundles.filter(|bundles| bundles.count > task.n_clusters) {
-        None => solve_one(graph, given, task, request.seed)?,
+        None => solve_one(graph, given, best_start.as_ref(), task, seed)?,
         Some(bundles) if task.plan.is_large => {
-            solve_one(graph, None, &Task { bundles: Some(&bundles), ..*task }, request.seed)?
+            solve_one(graph, None, best_start.as_ref(), &Task { bundles: Some(&bundles), ..*task }, seed)?
         }
         Some(bundles) => {
             let bundled = graph.contract(&bundles.of_node, bundles.count)?;
-            let plan = request.plan(&bundled);
-            let of_bundles = solve_one(&bundled, None, &Task { plan: &plan, ..*task }, request.seed)?;
+            let plan = task.plan.for_graph(&bundled);
+            let of_bundles = solve_one(&bundled, None, None, &Task { plan: &plan, ..*task }, seed)?;
             let labels = bundles.project(&of_bundles.labels);
             let found = task.solution(task.partition(graph, labels)?, of_bundles.stop_reason);
             // The paper's labels are those of the graph as it is.
@@ -140,34 +182,47 @@ fn labels<O: Objective>(
                 true => vec![starts::paper_at_the_floor(graph, task)?, found],
                 false => vec![found],
             };
-            take_chosen(&mut candidates, task.plan.choice)
+            let yardstick = candidates[0].objective;
+            take_chosen(&mut candidates, yardstick, task.plan.choice)
         }
     };
-    Ok((found.labels, found.stop_reason))
+    Ok(match best_start {
+        Some(start) if start.is_better_than(&found) => start,
+        _ => found,
+    })
 }
 
-/// Starts, and what is made of them.
+/// Starts, and what is made of them. Those that modularity chooses are no worse than the given start.
 fn solve_one<O: Objective>(
     graph: &Graph<'_>,
     given: Option<Vec<ClusterId>>,
+    best_start: Option<&Solution>,
     task: &Task<'_, O>,
     seed: u64,
 ) -> Result<Solution> {
     let (plan, choice) = (task.plan, task.plan.choice);
-    let mut candidates = match given {
-        Some(labels) => vec![starts::given(graph, labels, task)?],
-        None => all_starts(graph, task, seed)?,
+    let (mut candidates, n_plain) = match (given, best_start) {
+        (Some(labels), _) => (vec![starts::given(graph, labels, task)?], 1),
+        (None, Some(start)) if plan.cycles_instead_of_starts => (vec![start.clone()], 1),
+        (None, _) => {
+            let Starts { plain, released } = all_starts(graph, task, seed)?;
+            let n_plain = plain.len();
+            (plain.into_iter().chain(released).collect(), n_plain)
+        }
     };
     if candidates.is_empty() || (!candidates.iter().any(Solution::is_feasible) && !task.is_stopped()) {
         candidates.push(task.improve(graph, balanced(graph, task), Proof::Full, seed)?);
     }
-    let mut best = take_chosen(&mut candidates, choice);
+    let feasible = candidates[..n_plain].iter().chain(best_start).filter(|start| start.is_feasible());
+    let yardstick = feasible.map(|start| start.objective).fold(f64::NEG_INFINITY, f64::max);
+    let mut best = take_chosen(&mut candidates, yardstick, choice);
     if candidates.is_empty() {
         let improved = with_split_merge(graph, best.clone(), task, seed)?;
         best = improved.into_iter().fold(best, |best, other| best.or_preferred(other, choice));
     }
     best = cycled(graph, best, task, seed)?;
     if let Some(span) = plan.recombination {
+        candidates.extend(best_start.cloned());
         candidates.push(best);
         best = evolve(graph, candidates, span, task, seed)?;
     }
@@ -184,7 +239,7 @@ fn cycled<O: Objective>(
     let choice = task.plan.choice;
     for cycle in 0..task.plan.v_cycles as u64 {
         let seed = seed.wrapping_add(cycle);
-        let pass = Pass { within: Some(&best.labels), noise: CYCLE_NOISE, seed, split_rounds: 0 };
+        let pass = Pass { within: Some(&best.labels), noise: CYCLE_NOISE, seed, split_rounds: task.plan.cycle_split_rounds };
         let found = multilevel(graph, task, &pass)?;
         if !found.is_preferred_to(&best, choice) {
             break;
@@ -204,10 +259,18 @@ fn cycled<O: Objective>(
     Ok(best)
 }
 
-/// The starts, those of the paper first. Where modularity chooses, some are made under a stricter floor than is asked
-/// for, which differ less in mass, and then released. Split-merge on the graph itself then is left out: it gains in the
-/// objective, and next to nothing in modularity.
-fn all_starts<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) -> Result<Vec<Solution>> {
+/// What a solve starts from.
+#[derive(Default)]
+struct Starts {
+    /// What the paper and less effort would give, or better: nothing below the best of them is chosen.
+    plain: Vec<Solution>,
+    /// Made under a stricter floor than is asked for, which differ less in mass, and then released.
+    released: Vec<Solution>,
+}
+
+/// The starts. Where modularity chooses, split-merge on the graph itself is left out: it gains in the objective, and next to
+/// nothing in modularity.
+fn all_starts<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) -> Result<Starts> {
     let plan = task.plan;
     if plan.is_large {
         return starts_of_large(graph, task, seed);
@@ -217,46 +280,78 @@ fn all_starts<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) ->
         Choice::Modularity => Ok(vec![start]),
         Choice::Objective => with_split_merge(graph, start, task, seed),
     };
-    let from_paper = || -> Result<Vec<Solution>> {
+    let from_paper = || -> Result<Starts> {
         if !plan.hierarchy_start {
-            return Ok(Vec::new());
+            return Ok(Starts::default());
         }
         let paper = starts::paper(graph, task)?;
         let released = match &strict {
             Some(strict) => starts::paper_released(graph, &paper, strict, task)?,
             None => None,
         };
-        let mut all = improved(repair::at_the_floor(graph, paper, task)?)?;
-        all.extend(released);
-        Ok(all)
+        let plain = improved(repair::at_the_floor(graph, paper, task)?)?;
+        Ok(Starts { plain, released: released.into_iter().collect() })
     };
-    let from_merging = || -> Result<Vec<Solution>> {
+    let from_merging = || -> Result<Starts> {
         if !plan.merging_start {
-            return Ok(Vec::new());
+            return Ok(Starts::default());
         }
-        let pass = Pass { within: None, noise: 0.0, seed, split_rounds: plan.coarse_split_rounds };
-        match &strict {
-            Some(strict) => multilevel_twice(graph, task, strict, &pass).map(Vec::from),
-            None => improved(multilevel(graph, task, &pass)?),
-        }
+        let pass = first_pass(plan, seed);
+        let (merged, released) = match &strict {
+            Some(strict) => {
+                let [merged, released] = multilevel_twice(graph, task, strict, &pass)?;
+                (merged, vec![released])
+            }
+            None => (multilevel(graph, task, &pass)?, Vec::new()),
+        };
+        let alike = alike_if_in_doubt(graph, &merged, task, &pass)?;
+        let mut plain = improved(merged)?;
+        plain.extend(alike);
+        Ok(Starts { plain, released })
     };
     let (paper, merged) = join(from_paper, from_merging);
-    let mut all = paper?;
-    all.extend(merged?);
+    let (mut all, merged) = (paper?, merged?);
+    all.plain.extend(merged.plain);
+    all.released.extend(merged.released);
     Ok(all)
 }
 
 /// As [`all_starts`], where two graphs beside the one there is would be too many: what makes such graphs runs by itself.
-fn starts_of_large<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) -> Result<Vec<Solution>> {
+fn starts_of_large<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) -> Result<Starts> {
     let plan = task.plan;
     let from_paper = plan.hierarchy_start.then(|| starts::hierarchy(graph, task)).transpose()?;
-    let pass = Pass { within: None, noise: 0.0, seed, split_rounds: plan.coarse_split_rounds };
+    let pass = first_pass(plan, seed);
     let (paper, merged) = join(
         || from_paper.map(|labels| starts::descended(graph, labels, task)).transpose(),
         || plan.merging_start.then(|| multilevel(graph, task, &pass)).transpose(),
     );
     let paper = paper?.map(|found| repair::at_the_floor(graph, found, task)).transpose()?;
-    Ok(paper.into_iter().chain(merged?).collect())
+    let mut plain: Vec<Solution> = paper.into_iter().collect();
+    if let Some(merged) = merged? {
+        let alike = alike_if_in_doubt(graph, &merged, task, &pass)?;
+        plain.push(merged);
+        plain.extend(alike);
+    }
+    Ok(Starts { plain, released: Vec::new() })
+}
+
+fn first_pass(plan: &Plan, seed: u64) -> Pass<'static> {
+    Pass { within: None, noise: 0.0, seed, split_rounds: plan.coarse_split_rounds }
+}
+
+/// A start from groups of nodes that look alike, where so much weight is between the clusters of another that edges as they
+/// are may have led it astray.
+fn alike_if_in_doubt<O: Objective>(
+    graph: &Graph<'_>,
+    merged: &Solution,
+    task: &Task<'_, O>,
+    pass: &Pass<'_>,
+) -> Result<Option<Solution>> {
+    let is_in_doubt = merged.cohesion < task.plan.limits.max_cohesion_in_doubt;
+    if !task.plan.affinity_start || !is_in_doubt || task.bundles.is_some() || task.is_stopped() {
+        return Ok(None);
+    }
+    multilevel_of_alike(graph, task, pass)
 }
 
 /// A start, and what split-merge makes of it.
@@ -273,16 +368,18 @@ fn with_split_merge<O: Objective>(
     Ok(vec![start, improved])
 }
 
-/// Takes the one to be kept out of several, the first of which is the yardstick.
-fn take_chosen(candidates: &mut Vec<Solution>, choice: Choice) -> Solution {
-    let yardstick = candidates[0].objective;
+/// Takes the one to be kept out of several. Where modularity chooses, one whose objective is below the yardstick only
+/// takes the place of one that is not at the floor.
+fn take_chosen(candidates: &mut Vec<Solution>, yardstick: f64, choice: Choice) -> Solution {
+    let is_admitted = |candidate: &Solution| choice == Choice::Objective || candidate.objective >= yardstick;
     let mut best = 0;
     for place in 1..candidates.len() {
-        let candidate = &candidates[place];
-        let is_admitted = choice == Choice::Objective
-            || candidate.objective >= yardstick
-            || !candidates[best].is_feasible();
-        if is_admitted && candidate.is_preferred_to(&candidates[best], choice) {
+        let (candidate, before) = (&candidates[place], &candidates[best]);
+        let is_preferred = match (is_admitted(candidate), is_admitted(before)) {
+            (true, true) => candidate.is_preferred_to(before, choice),
+            _ => candidate.is_preferred_to(before, Choice::Objective),
+        };
+        if is_preferred {
             best = place;
         }
     }

@@ -71,6 +71,18 @@ pub(super) fn multilevel_twice<O: Objective>(
     Ok([first, refine(graph, &mut levels.kept, labels, AfterUse::Keep, refinement)?])
 }
 
+/// Clusters a graph by one pass that begins with groups of nodes that look alike; `None` where there are no such groups.
+pub(super) fn multilevel_of_alike<O: Objective>(
+    graph: &Graph<'_>,
+    task: &Task<'_, O>,
+    pass: &Pass<'_>,
+) -> Result<Option<Solution>> {
+    let merging = coarsening(graph, task, pass).merging;
+    // Without time there are none either.
+    let Ok(Some(groups)) = merging.alike(graph, task.clock) else { return Ok(None) };
+    multilevel(graph, &Task { bundles: Some(&groups), ..*task }, pass).map(Some)
+}
+
 /// Labels that name fewer clusters than are asked for, completed on a coarse level and refined.
 pub(super) fn completed<O: Objective>(
     graph: &Graph<'_>,

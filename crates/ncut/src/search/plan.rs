@@ -16,6 +16,8 @@ pub struct Effort {
     pub hierarchy_start: bool,
     /// Start from greedy merging.
     pub merging_start: bool,
+    /// Start from groups of nodes that look alike, where much weight is between the clusters of other starts.
+    pub affinity_start: bool,
     /// Labels propagate where matching stalls.
     pub propagation: bool,
     /// Start under a stricter share too, where modularity chooses.
@@ -26,6 +28,8 @@ pub struct Effort {
     pub only_quick_refinement: bool,
     /// Rounds of split-merge for every start; where modularity chooses, on a coarse level only.
     pub split_rounds: usize,
+    /// Rounds of split-merge on a coarse level where nodes have many neighbours: there they take little time.
+    pub coarse_split_rounds: usize,
     /// V-cycles (coarsening within the clusters, and refining again), at most.
     pub v_cycles: usize,
     /// How long solutions are recombined.
@@ -93,6 +97,8 @@ impl Facts {
 pub struct Plan {
     /// What it was made for.
     pub facts: Facts,
+    /// The parts that may run.
+    pub effort: Effort,
     /// Look at all labellings, and do nothing else.
     pub is_exhaustive: bool,
     /// Beside the graph there is at most one other of its size: what makes such graphs runs by itself, coarse graphs have
@@ -102,6 +108,8 @@ pub struct Plan {
     pub hierarchy_start: bool,
     /// Start from greedy merging.
     pub merging_start: bool,
+    /// Start from groups of nodes that look alike, where the other starts are in doubt.
+    pub affinity_start: bool,
     /// Make starts under a stricter share too.
     pub strict_starts: bool,
     /// Which start is kept.
@@ -116,6 +124,10 @@ pub struct Plan {
     pub coarse_split_rounds: usize,
     /// V-cycles at most.
     pub v_cycles: usize,
+    /// Rounds of split-merge on one coarse level of a V-cycle.
+    pub cycle_split_rounds: usize,
+    /// V-cycles go on from what less effort has found, without starts of their own: on large meshes and pictures.
+    pub cycles_instead_of_starts: bool,
     /// Recombination of solutions, if any.
     pub recombination: Option<Span>,
     /// Entries that the graphs of kept levels may have all together; `None` for any number.
@@ -148,25 +160,50 @@ impl Plan {
             Recombination::Brief if is_brief => Some(Span { restarts: 1, batches: BRIEF_BATCHES }),
             Recombination::Brief | Recombination::None => None,
         };
+        // Where pairs shrink a graph fast, merging is as good without splits.
+        let has_splits = effort.split_rounds > 0;
+        let cycles_instead_of_starts = is_large && is_sparse && has_splits && effort.v_cycles > 0;
         let is_patient = matches!(effort.recombination, Recombination::Patient { .. });
         let is_blind = is_unweighted && n_entries > limits.max_entries_unweighted_hierarchy;
         Self {
             facts,
+            effort: *effort,
             is_exhaustive: is_patient && n_nodes <= limits.max_nodes_exhaustive,
             is_large,
             hierarchy_start: effort.hierarchy_start && !is_blind,
             merging_start: effort.merging_start,
+            affinity_start: effort.affinity_start && !is_sparse,
             strict_starts: effort.strict_starts && choice == Choice::Modularity && !is_large,
             choice,
             propagation: effort.propagation,
             chains: effort.chains && is_sparse && may_refine,
             split_rounds: if is_large { 0 } else { effort.split_rounds },
-            coarse_split_rounds: effort.split_rounds,
-            v_cycles: if is_large || !may_refine { 0 } else { effort.v_cycles },
+            coarse_split_rounds: match is_sparse {
+                true => effort.split_rounds,
+                false => effort.coarse_split_rounds,
+            },
+            v_cycles: match is_large {
+                true => usize::from(cycles_instead_of_starts),
+                false if may_refine => effort.v_cycles,
+                false => 0,
+            },
+            cycle_split_rounds: if cycles_instead_of_starts { effort.split_rounds } else { 0 },
+            cycles_instead_of_starts,
             recombination: span,
             held_entries: is_large.then(|| held_entries(&facts, effort, limits)),
             limits: *limits,
         }
+    }
+
+    /// The plan for another graph that stands for the same nodes.
+    pub(super) fn for_graph(&self, graph: &Graph<'_>) -> Self {
+        Self::new(Facts::of(graph, self.facts.n_clusters), &self.effort, self.choice, &self.limits)
+    }
+
+    /// Whether all that is done is done by plans of more effort, too, so that nothing they give is below it.
+    pub(super) fn is_part_of_more(&self) -> bool {
+        let is_fast = self.effort.recombination == Recombination::None;
+        is_fast && !is_sparse(self.facts.n_nodes, self.facts.n_entries, &self.limits)
     }
 
     /// Whether nodes have so few neighbours that pairs shrink a graph fast and chains of moves pay.

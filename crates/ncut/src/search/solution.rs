@@ -1,6 +1,6 @@
 //! A labelling and what it is worth.
 
-use crate::objective::{Modularity, Objective};
+use crate::objective::{Modularity, NormalizedCut, Objective};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::StopReason;
 
@@ -16,6 +16,8 @@ pub(super) struct Solution {
     pub(super) objective: f64,
     /// Modularity, of resolution 1.
     pub(super) modularity: f64,
+    /// The share of a cluster's weight that is inside it, on average over the clusters.
+    pub(super) cohesion: f64,
     /// How far the smallest cluster's mass is below the floor.
     shortfall: f64,
     /// Why its last descent ended.
@@ -28,17 +30,19 @@ impl Solution {
         stop_reason: StopReason,
         floor: f64,
     ) -> Self {
-        let objective = partition.table().objective_type();
+        let (objective, n_clusters) = (partition.table().objective_type(), partition.n_clusters());
         let by_modularity = Modularity { total: partition.graph().volume(), resolution: 1.0 };
-        let (mut lowest, mut modularity) = (f64::INFINITY, 0.0);
+        let (mut lowest, mut modularity, mut cohesion) = (f64::INFINITY, 0.0, 0.0);
         for cluster in partition.table().iter() {
             lowest = objective.mass(&cluster.sums).min(lowest);
             modularity += by_modularity.value(&cluster.sums);
+            cohesion += NormalizedCut.value(&cluster.sums);
         }
         Self {
             objective: partition.objective(),
             labels: partition.into_labels(),
             modularity,
+            cohesion: cohesion / n_clusters as f64,
             shortfall: shortfall(lowest, floor),
             stop_reason,
         }
