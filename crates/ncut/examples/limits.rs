@@ -35,10 +35,7 @@ fn scaled(value: &mut usize, factor: f64) {
 
 const THRESHOLDS: [Threshold; 15] = [
     Threshold { name: "max_entries_thorough", scale: |l, f| scaled(&mut l.max_entries_thorough, f) },
-    Threshold {
-        name: "max_entries_unweighted_hierarchy",
-        scale: |l, f| scaled(&mut l.max_entries_unweighted_hierarchy, f),
-    },
+    Threshold { name: "max_entries_compared", scale: |l, f| scaled(&mut l.max_entries_compared, f) },
     Threshold { name: "max_row_for_chains", scale: |l, f| l.max_row_for_chains *= f },
     Threshold { name: "max_entries_brief", scale: |l, f| scaled(&mut l.max_entries_brief, f) },
     Threshold { name: "min_entries_for_blocks", scale: |l, f| scaled(&mut l.min_entries_for_blocks, f) },

@@ -16,9 +16,10 @@ pub struct Limits {
     /// 1.2 million entries takes 2.3 times as long and gains 0.0001 of 19.8; a planted graph of 2.4 million takes twice as
     /// long for the same labels.
     pub max_entries_thorough: usize,
-    /// Above this many entries the paper's hierarchy is no start for graphs without weights: it follows nothing but ties
-    /// there. A limit four times as low or as high changed the objective by 0.0004 at most.
-    pub max_entries_unweighted_hierarchy: usize,
+    /// Up to this many entries what less effort gives is computed too, so that more effort never gives less: the paper's labels
+    /// on graphs without weights (with weights they are a start at any size), and those of preset `fast` on meshes and
+    /// pictures. Above, that would take as long as all else.
+    pub max_entries_compared: usize,
     /// Chains of moves pay where nodes have few neighbours (entries a node at most): meshes have 6, pictures 4 or 8.
     /// Without chains meshes lose 0.005 to 0.02 and take half the time; four times as many entries allowed, other graphs take
     /// 2.7 to 10 times as long and gain 0.0002 at most.
@@ -105,7 +106,7 @@ impl Default for Limits {
         Self {
             max_nodes_exhaustive: 11,
             max_entries_thorough: 1_000_000,
-            max_entries_unweighted_hierarchy: 4_000_000,
+            max_entries_compared: 4_000_000,
             max_row_for_chains: 12.0,
             max_cohesion_in_doubt: 0.65,
             max_entries_quick: 50_000,
@@ -146,7 +147,6 @@ impl Limits {
         Self {
             max_nodes_exhaustive: 0,
             max_entries_thorough: 80,
-            max_entries_unweighted_hierarchy: 60,
             max_entries_quick: 40,
             max_entries_brief: 60,
             min_entries_for_blocks: 100,

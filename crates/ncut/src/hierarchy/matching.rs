@@ -5,6 +5,7 @@
 //! fixed hash of the pair decides, or on unweighted graphs one hub would swallow all.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 
 use crate::disjoint::DisjointSets;
 use crate::error::Result;
@@ -223,8 +224,14 @@ impl<'a, O: Objective> Merging<'a, O> {
         if n_nodes < self.limits.coarsening.min_nodes_sampled {
             return false;
         }
-        let partner = |node| self.pick(graph, &[], node, only_small).map(|pick| pick.partner);
-        let is_paired = |&node: &NodeId| partner(node).and_then(partner) == Some(node);
+        // Many of the sample may pick the same hub, which looks at all its neighbours only once.
+        let mut known: HashMap<NodeId, Option<NodeId>> = HashMap::new();
+        let mut partner = |node| {
+            *known
+                .entry(node)
+                .or_insert_with(|| self.pick(graph, &[], node, only_small).map(|pick| pick.partner))
+        };
+        let is_paired = |&node: &NodeId| partner(node).and_then(&mut partner) == Some(node);
         let sample = (0..n_nodes as NodeId).step_by((n_nodes / self.limits.coarsening.n_sampled).max(1));
         // Two nodes a pair; and half as many as would do, for chance.
         sample.filter(is_paired).count() < self.limits.coarsening.n_sampled / STALLED

@@ -109,7 +109,7 @@ pub(crate) fn search<O: Objective>(
         let mut found: Vec<Option<Solution>> = Vec::new();
         for (place, rung) in row.iter().enumerate() {
             let is_asked_share = place + 1 == row.len();
-            let is_needed = is_last_row || !plan_of(rung).is_part_of_more();
+            let is_needed = is_last_row || plan_of(rung).is_compared();
             let is_comparable = is_asked_share || !plan.is_large || rung.min_share <= SHARES_TO_COMPARE[0];
             if !is_needed || !is_comparable {
                 found.push(None);
@@ -201,10 +201,9 @@ fn solve_one<O: Objective>(
     seed: u64,
 ) -> Result<Solution> {
     let (plan, choice) = (task.plan, task.plan.choice);
-    let (mut candidates, n_plain) = match (given, best_start) {
-        (Some(labels), _) => (vec![starts::given(graph, labels, task)?], 1),
-        (None, Some(start)) if plan.cycles_instead_of_starts => (vec![start.clone()], 1),
-        (None, _) => {
+    let (mut candidates, n_plain) = match given {
+        Some(labels) => (vec![starts::given(graph, labels, task)?], 1),
+        None => {
             let Starts { plain, released } = all_starts(graph, task, seed)?;
             let n_plain = plain.len();
             (plain.into_iter().chain(released).collect(), n_plain)
@@ -239,7 +238,7 @@ fn cycled<O: Objective>(
     let choice = task.plan.choice;
     for cycle in 0..task.plan.v_cycles as u64 {
         let seed = seed.wrapping_add(cycle);
-        let pass = Pass { within: Some(&best.labels), noise: CYCLE_NOISE, seed, split_rounds: task.plan.cycle_split_rounds };
+        let pass = Pass { within: Some(&best.labels), noise: CYCLE_NOISE, seed, split_rounds: 0 };
         let found = multilevel(graph, task, &pass)?;
         if !found.is_preferred_to(&best, choice) {
             break;

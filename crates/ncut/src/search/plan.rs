@@ -124,10 +124,6 @@ pub struct Plan {
     pub coarse_split_rounds: usize,
     /// V-cycles at most.
     pub v_cycles: usize,
-    /// Rounds of split-merge on one coarse level of a V-cycle.
-    pub cycle_split_rounds: usize,
-    /// V-cycles go on from what less effort has found, without starts of their own: on large meshes and pictures.
-    pub cycles_instead_of_starts: bool,
     /// Recombination of solutions, if any.
     pub recombination: Option<Span>,
     /// Entries that the graphs of kept levels may have all together; `None` for any number.
@@ -160,17 +156,14 @@ impl Plan {
             Recombination::Brief if is_brief => Some(Span { restarts: 1, batches: BRIEF_BATCHES }),
             Recombination::Brief | Recombination::None => None,
         };
-        // Where pairs shrink a graph fast, merging is as good without splits.
-        let has_splits = effort.split_rounds > 0;
-        let cycles_instead_of_starts = is_large && is_sparse && has_splits && effort.v_cycles > 0;
         let is_patient = matches!(effort.recombination, Recombination::Patient { .. });
-        let is_blind = is_unweighted && n_entries > limits.max_entries_unweighted_hierarchy;
+        let is_compared = n_entries <= limits.max_entries_compared;
         Self {
             facts,
             effort: *effort,
             is_exhaustive: is_patient && n_nodes <= limits.max_nodes_exhaustive,
             is_large,
-            hierarchy_start: effort.hierarchy_start && !is_blind,
+            hierarchy_start: effort.hierarchy_start && (is_compared || !is_unweighted),
             merging_start: effort.merging_start,
             affinity_start: effort.affinity_start && !is_sparse,
             strict_starts: effort.strict_starts && choice == Choice::Modularity && !is_large,
@@ -182,13 +175,7 @@ impl Plan {
                 true => effort.split_rounds,
                 false => effort.coarse_split_rounds,
             },
-            v_cycles: match is_large {
-                true => usize::from(cycles_instead_of_starts),
-                false if may_refine => effort.v_cycles,
-                false => 0,
-            },
-            cycle_split_rounds: if cycles_instead_of_starts { effort.split_rounds } else { 0 },
-            cycles_instead_of_starts,
+            v_cycles: if is_large || !may_refine { 0 } else { effort.v_cycles },
             recombination: span,
             held_entries: is_large.then(|| held_entries(&facts, effort, limits)),
             limits: *limits,
@@ -200,10 +187,13 @@ impl Plan {
         Self::new(Facts::of(graph, self.facts.n_clusters), &self.effort, self.choice, &self.limits)
     }
 
-    /// Whether all that is done is done by plans of more effort, too, so that nothing they give is below it.
-    pub(super) fn is_part_of_more(&self) -> bool {
+    /// Whether more effort should be compared with this plan. Where nodes have many neighbours, the starts of preset `fast`
+    /// are among those of `default`; and there is an end to what comparing may cost.
+    pub(super) fn is_compared(&self) -> bool {
         let is_fast = self.effort.recombination == Recombination::None;
-        is_fast && !is_sparse(self.facts.n_nodes, self.facts.n_entries, &self.limits)
+        let Facts { n_nodes, n_entries, .. } = self.facts;
+        !is_fast
+            || (is_sparse(n_nodes, n_entries, &self.limits) && n_entries <= self.limits.max_entries_compared)
     }
 
     /// Whether nodes have so few neighbours that pairs shrink a graph fast and chains of moves pay.
