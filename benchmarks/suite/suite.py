@@ -10,6 +10,7 @@ import sys
 import time
 
 from contest import ENOUGH_CORES, N_THREADS, Programs, checked, free_cores, ncut_report, peers_for, rows, say
+import regimes
 from graphs import Spec, made, write_edge_list
 from results import write_page
 
@@ -93,6 +94,9 @@ class Suite:
                 say(f"reading: {reading['reader']}: {reading['seconds']:.3f} s")
             return facts | {"rows": found}
 
+    def regimes(self):
+        return regimes.run(self.programs, self.folder, self.is_quick)
+
     def read_by_ncut(self, kind, file, n_threads):
         """With one cluster there is nothing to solve."""
         report = ncut_report(self.programs, file, 1, "fast", n_threads)
@@ -163,7 +167,7 @@ def processor():
 
 
 def main():
-    sections = ["sweep", "peers", "growth", "reading"]
+    sections = ["sweep", "peers", "growth", "reading", "regimes"]
     parser = argparse.ArgumentParser(prog="benchmarks/run", description="ncut beside its peers, as one page")
     parser.add_argument("--quick", action="store_true", help="tiny graphs, to try the suite itself")
     parser.add_argument(
@@ -195,7 +199,12 @@ def main():
         if os.path.exists(path):
             with open(path) as file:
                 measured[section] = json.load(file)
-    page = os.path.join(folder if options.quick else "benchmarks", "results.md")
+    pages = folder if options.quick else "benchmarks"
+    if "regimes" in measured:
+        # A page of its own.
+        with open(os.path.join(pages, "regimes.md"), "w") as file:
+            file.write(regimes.page(measured.pop("regimes")))
+    page = os.path.join(pages, "results.md")
     write_page(page, measured)
     say(f"{page} written")
 

@@ -24,8 +24,8 @@ pub struct Limits {
     /// Without chains meshes lose 0.005 to 0.02 and take half the time; four times as many entries allowed, other graphs take
     /// 2.7 to 10 times as long and gain 0.0002 at most.
     pub max_row_for_chains: f64,
-    /// Where clusters keep less than this share of their weight inside, on average, edges as they are may have led
-    /// coarsening astray.
+    /// Where clusters keep less than this share of their weight inside, on average and beyond what chance would give, edges
+    /// as they are may have led coarsening astray, and starts are made that do not trust them.
     pub max_cohesion_in_doubt: f64,
     /// Preset `fast` has chains and one V-cycle on sparse graphs of at most this many entries, where both take
     /// milliseconds.

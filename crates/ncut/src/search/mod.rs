@@ -39,7 +39,7 @@ use crate::partition::ClusterId;
 use crate::progress::{Clock, StopReason, Stopped};
 
 use components::Pieces;
-use multilevel::{Pass, multilevel, multilevel_of_alike, multilevel_twice};
+use multilevel::{Pass, completed, multilevel, multilevel_of_alike, multilevel_twice};
 use recombine::evolve;
 use solution::Solution;
 use split::balanced;
@@ -102,17 +102,16 @@ pub(crate) fn search<O: Objective>(
     let asked = request.ladder.last().and_then(|row| row.last()).expect("the last rung is what is asked for");
     let plan = plan_of(asked);
     // What the row below has found, and the answer so far.
-    let mut below: Vec<Option<Solution>> = Vec::new();
+    let mut below: Vec<(f64, Solution)> = Vec::new();
     let mut answer: Option<Solution> = None;
     'ladder: for (effort, row) in request.ladder.iter().enumerate() {
         let is_last_row = effort + 1 == request.ladder.len();
-        let mut found: Vec<Option<Solution>> = Vec::new();
+        let mut found: Vec<(f64, Solution)> = Vec::new();
         for (place, rung) in row.iter().enumerate() {
             let is_asked_share = place + 1 == row.len();
             let is_needed = is_last_row || plan_of(rung).is_compared();
             let is_comparable = is_asked_share || !plan.is_large || rung.min_share <= SHARES_TO_COMPARE[0];
             if !is_needed || !is_comparable {
-                found.push(None);
                 continue;
             }
             if answer.is_some() && clock.is_stopped() {
@@ -129,15 +128,16 @@ pub(crate) fn search<O: Objective>(
                 tally: Some(&tally),
             };
             task.floor = rung.min_share * task.total_mass(graph) / request.n_clusters as f64;
+            let same = below.iter().filter(|(min_share, _)| *min_share == rung.min_share);
             let stricter = found.iter().filter(|_| is_asked_share);
-            let starts = below.get(place).into_iter().chain(stricter).flatten();
-            let starts: Vec<Vec<ClusterId>> = starts.map(|start| start.labels.clone()).collect();
+            let starts: Vec<Vec<ClusterId>> =
+                same.chain(stricter).map(|(_, start)| start.labels.clone()).collect();
             let solution = solve_rung(graph, given.clone(), starts, request.seed, &task)?;
             let is_answer = is_asked_share || answer.as_ref().is_none_or(|answer| !answer.is_feasible());
             if is_answer {
                 answer = Some(solution.clone());
             }
-            found.push(Some(solution));
+            found.push((rung.min_share, solution));
         }
         below = found;
     }
@@ -219,6 +219,11 @@ fn solve_one<O: Objective>(
         let improved = with_split_merge(graph, best.clone(), task, seed)?;
         best = improved.into_iter().fold(best, |best, other| best.or_preferred(other, choice));
     }
+    let in_doubt = plan.in_doubt();
+    let task = match best.is_in_doubt(plan) {
+        true => &Task { plan: &in_doubt, ..*task },
+        false => task,
+    };
     best = cycled(graph, best, task, seed)?;
     if let Some(span) = plan.recombination {
         candidates.extend(best_start.cloned());
@@ -303,9 +308,9 @@ fn all_starts<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) ->
             }
             None => (multilevel(graph, task, &pass)?, Vec::new()),
         };
-        let alike = alike_if_in_doubt(graph, &merged, task, &pass)?;
+        let others = starts_in_doubt(graph, &merged, task, &pass)?;
         let mut plain = improved(merged)?;
-        plain.extend(alike);
+        plain.extend(others);
         Ok(Starts { plain, released })
     };
     let (paper, merged) = join(from_paper, from_merging);
@@ -327,9 +332,9 @@ fn starts_of_large<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u6
     let paper = paper?.map(|found| repair::at_the_floor(graph, found, task)).transpose()?;
     let mut plain: Vec<Solution> = paper.into_iter().collect();
     if let Some(merged) = merged? {
-        let alike = alike_if_in_doubt(graph, &merged, task, &pass)?;
+        let others = starts_in_doubt(graph, &merged, task, &pass)?;
         plain.push(merged);
-        plain.extend(alike);
+        plain.extend(others);
     }
     Ok(Starts { plain, released: Vec::new() })
 }
@@ -338,19 +343,26 @@ fn first_pass(plan: &Plan, seed: u64) -> Pass<'static> {
     Pass { within: None, noise: 0.0, seed, split_rounds: plan.coarse_split_rounds }
 }
 
-/// A start from groups of nodes that look alike, where so much weight is between the clusters of another that edges as they
-/// are may have led it astray.
-fn alike_if_in_doubt<O: Objective>(
+/// Starts that do not trust single edges, where so much weight is between the clusters of another that edges as they are may
+/// have led it astray: from groups of nodes that look alike, and from the whole graph, cut in two again and again.
+fn starts_in_doubt<O: Objective>(
     graph: &Graph<'_>,
     merged: &Solution,
     task: &Task<'_, O>,
     pass: &Pass<'_>,
-) -> Result<Option<Solution>> {
-    let is_in_doubt = merged.cohesion < task.plan.limits.max_cohesion_in_doubt;
-    if !task.plan.affinity_start || !is_in_doubt || task.bundles.is_some() || task.is_stopped() {
-        return Ok(None);
+) -> Result<Vec<Solution>> {
+    let plan = task.plan.in_doubt();
+    let may_start = plan.affinity_start && task.bundles.is_none() && !task.is_stopped();
+    if !may_start || !merged.is_in_doubt(&plan) {
+        return Ok(Vec::new());
     }
-    multilevel_of_alike(graph, task, pass)
+    let task = Task { plan: &plan, ..*task };
+    let cut = || match plan.is_large {
+        true => Ok(None),
+        false => completed(graph, &vec![0; graph.n_nodes()], 1, &task).map(Some),
+    };
+    let (alike, cut) = join(|| multilevel_of_alike(graph, &task, pass), cut);
+    Ok(alike?.into_iter().chain(cut?).collect())
 }
 
 /// A start, and what split-merge makes of it.

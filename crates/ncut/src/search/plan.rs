@@ -187,6 +187,15 @@ impl Plan {
         Self::new(Facts::of(graph, self.facts.n_clusters), &self.effort, self.choice, &self.limits)
     }
 
+    /// The plan once so much weight is between clusters that labels are in doubt: chains of moves and V-cycles then pay on
+    /// any graph that is not large.
+    pub(super) fn in_doubt(&self) -> Self {
+        if self.is_large {
+            return *self;
+        }
+        Self { chains: self.effort.chains, v_cycles: self.effort.v_cycles, ..*self }
+    }
+
     /// Whether more effort should be compared with this plan. Where nodes have many neighbours, the starts of preset `fast`
     /// are among those of `default`; and there is an end to what comparing may cost.
     pub(super) fn is_compared(&self) -> bool {

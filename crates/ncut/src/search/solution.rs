@@ -4,7 +4,7 @@ use crate::objective::{Modularity, NormalizedCut, Objective};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::StopReason;
 
-use super::plan::Choice;
+use super::plan::{Choice, Plan};
 
 /// Masses this much below the floor, relatively, are rounding.
 pub(super) const ROUNDING: f64 = 1e-9;
@@ -16,7 +16,8 @@ pub(super) struct Solution {
     pub(super) objective: f64,
     /// Modularity, of resolution 1.
     pub(super) modularity: f64,
-    /// The share of a cluster's weight that is inside it, on average over the clusters.
+    /// The share of a cluster's weight that is inside it, on average over the clusters: 0 for what chance would give, 1 for
+    /// all of it.
     pub(super) cohesion: f64,
     /// How far the smallest cluster's mass is below the floor.
     shortfall: f64,
@@ -42,7 +43,7 @@ impl Solution {
             objective: partition.objective(),
             labels: partition.into_labels(),
             modularity,
-            cohesion: cohesion / n_clusters as f64,
+            cohesion: if n_clusters > 1 { (cohesion - 1.0) / (n_clusters as f64 - 1.0) } else { 1.0 },
             shortfall: shortfall(lowest, floor),
             stop_reason,
         }
@@ -50,6 +51,11 @@ impl Solution {
 
     pub(super) fn is_feasible(&self) -> bool {
         self.shortfall == 0.0
+    }
+
+    /// Whether so much weight is between clusters that edges as they are may have led astray.
+    pub(super) fn is_in_doubt(&self, plan: &Plan) -> bool {
+        self.cohesion < plan.limits.max_cohesion_in_doubt
     }
 
     /// Nearer to the floor, or as near and higher in the objective.
