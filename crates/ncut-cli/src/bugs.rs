@@ -18,7 +18,7 @@ impl fmt::Display for Bug {
             "this is a bug in ncut, your input is not to blame: {}\n\
              Please report it to the authors. Send this message, what `ncut --version` says, the command as you typed \
              it and, if you may share it, the input.\n\
-             No output was written but those that the lines above call written.",
+             Outputs that were not reported as written are as they were before.",
             self.what
         )
     }
@@ -68,7 +68,9 @@ mod tests {
         let error = result.unwrap_err();
         assert!(error.is::<Bug>());
         let message = error.to_string();
-        assert!(message.starts_with("this is a bug in ncut, your input is not to blame: row 7 is too long ("));
+        assert!(
+            message.starts_with("this is a bug in ncut, your input is not to blame: row 7 is too long (")
+        );
         assert!(message.contains("bugs.rs, line ") && message.contains("report it to the authors"));
         assert_eq!(std::fs::read_to_string(&output).unwrap(), "precious");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

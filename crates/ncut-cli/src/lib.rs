@@ -52,10 +52,7 @@ pub fn main() -> ExitCode {
 
 /// One command: what `arguments` ask for, the name of the program first. `start_threads` is told how many threads are
 /// allowed. Returns the exit code.
-pub fn run(
-    arguments: impl IntoIterator<Item = OsString>,
-    start_threads: impl FnOnce(Option<u32>),
-) -> u8 {
+pub fn run(arguments: impl IntoIterator<Item = OsString>, start_threads: impl FnOnce(Option<u32>)) -> u8 {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(answer) => return print_answer(&answer),

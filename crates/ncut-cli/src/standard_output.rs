@@ -14,7 +14,10 @@ pub(crate) fn open() -> io::Result<StdoutLock<'static>> {
 }
 
 #[cfg(target_os = "linux")]
-#[allow(unsafe_code, reason = "a look before Rust's runtime opens /dev/null in place of a closed standard output")]
+#[allow(
+    unsafe_code,
+    reason = "a look before Rust's runtime opens /dev/null in place of a closed standard output"
+)]
 mod at_start {
     use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -216,7 +216,13 @@ fn the_approximate_search_survives_duplicates_and_few_points() {
 }
 
 /// A crowd, a few groups far from it and from each other, and some points many times.
-fn groups_apart(n_crowd: usize, group_size: usize, n_groups: usize, n_features: usize, seed: u64) -> Vec<f64> {
+fn groups_apart(
+    n_crowd: usize,
+    group_size: usize,
+    n_groups: usize,
+    n_features: usize,
+    seed: u64,
+) -> Vec<f64> {
     let n_points = n_crowd + n_groups * group_size;
     let mut values = noise(n_points * n_features, seed);
     for group in 0..n_groups {
@@ -254,7 +260,11 @@ fn every_point_has_as_many_neighbours_as_asked_for() {
             assert_eq!(pool.install(|| search(&values, n_features, settings)), found, "seed {seed}");
             // The way of the paper's affinity, which takes one neighbour more and drops it.
             let affinity = Affinity::SelfTuning;
-            graph_of(&values, n_features, PointGraph { affinity, n_neighbors, method, seed, ..Default::default() });
+            graph_of(
+                &values,
+                n_features,
+                PointGraph { affinity, n_neighbors, method, seed, ..Default::default() },
+            );
         }
     }
 }

@@ -39,7 +39,8 @@ fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<
             continue;
         }
         if inputs.iter().flatten().any(|input| is_same(input, output)) {
-            let problem = format!("{}: the output would overwrite the input; give it another name", output.display());
+            let problem =
+                format!("{}: the output would overwrite the input; give it another name", output.display());
             return Err(UsageError(problem).into());
         }
     }

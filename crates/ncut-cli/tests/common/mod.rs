@@ -53,6 +53,14 @@ impl Bench {
         command
     }
 
+    /// Runs a line of shell in the folder, where `ncut` is the program.
+    #[cfg(unix)]
+    pub(crate) fn shell(&self, line: &str) -> Ran {
+        let script = format!("ncut() {{ {} \"$@\"; }}\n{line}", env!("CARGO_BIN_EXE_ncut"));
+        let mut command = Command::new("sh");
+        Ran::from(command.current_dir(self.folder.path()).args(["-c", &script]).output().unwrap())
+    }
+
     pub(crate) fn run(&self, arguments: &str) -> Ran {
         Ran::from(self.command(arguments).output().unwrap())
     }

@@ -92,8 +92,11 @@ fn complete(
     found: &mut [Nearest],
     report: &mut dyn FnMut() -> Result<(), Stopped>,
 ) -> Result<(), Stopped> {
-    let short: Vec<NodeId> =
-        (0..).zip(&*found).filter(|(_, nearest)| nearest.len() < n_neighbors).map(|(point, _)| point).collect();
+    let short: Vec<NodeId> = (0..)
+        .zip(&*found)
+        .filter(|(_, nearest)| nearest.len() < n_neighbors)
+        .map(|(point, _)| point)
+        .collect();
     if short.is_empty() {
         return Ok(());
     }
