@@ -83,7 +83,7 @@ Examples:
   ncut cluster mesh.graph -k 16 --json report.json   everything that was measured
   ncut cluster mail.npz -k 42 --truth known.npz      compare with known labels
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
-  ncut cluster web.mtx -k 100 --min-share 0          the highest objective, slivers and all
+  ncut cluster web.mtx -k 100 --min-share 0          plain N-Cut, slivers and all
   ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
   ncut cluster roads.mtx -k 32 --objective ratio-cut   balance numbers of nodes instead of volumes
   ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped instead of read
@@ -593,7 +593,7 @@ pub(crate) enum PresetArg {
     Fast,
     /// Several starts and split-merge; the most useful of the results is kept
     Default,
-    /// The highest objective: until the time limit, or until nothing better turns up
+    /// Looks longest for a high objective: until the time limit, or until nothing better turns up
     Best,
 }
 
