@@ -348,7 +348,17 @@ impl Summary {
 
 /// Whether an output goes to standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
-    ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].iter().any(|name| path == Path::new(name))
+    path == Path::new("-") || descriptor(path) == Some(1)
+}
+
+/// The descriptor of this process that a name stands for, such as `/dev/stderr` or `/dev/fd/3`.
+pub(crate) fn descriptor(path: &Path) -> Option<u32> {
+    match path.to_str()? {
+        "/dev/stdin" => Some(0),
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        name => name.strip_prefix("/dev/fd/").or(name.strip_prefix("/proc/self/fd/"))?.parse().ok(),
+    }
 }
 
 /// Writes data to standard output.

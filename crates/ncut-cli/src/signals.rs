@@ -32,7 +32,10 @@ pub(crate) fn uninterrupted<T>(write: impl FnOnce() -> T) -> T {
 
 /// Names an output, whose temporary file is removed if the program is ended.
 pub(crate) fn will_write(output: &Path) {
-    OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner).push(output.to_path_buf());
+    let mut outputs = OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if !outputs.iter().any(|known| known == output) {
+        outputs.push(output.to_path_buf());
+    }
 }
 
 /// From now on the first Ctrl-C stops the work; `keeps_best` if there is then a result.

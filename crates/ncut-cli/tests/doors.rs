@@ -201,9 +201,11 @@ fn a_signal_that_ends_the_program_leaves_no_temporary_file() {
 #[test]
 fn a_hangup_that_is_ignored_stays_ignored() {
     let bench = bench();
-    let ran = bench.shell("mkfifo pipe; trap '' HUP; ncut cluster g.txt -k 2 -o pipe & sleep 0.3; kill -HUP $!; cat pipe; wait $!");
-    // The function is a shell of its own, which ignores it as well.
-    assert_eq!((ran.code, ran.stdout.contains(LABELS)), (Some(0), true), "{ran:?}");
+    let call = "\"$NCUT\" cluster g.txt -k 2 -o pipe & sleep 0.3; kill -HUP $!; cat pipe; wait $!";
+    let ignored = bench.shell(&format!("mkfifo pipe; trap '' HUP; {call}"));
+    assert_eq!((ignored.code, ignored.stdout.contains(LABELS)), (Some(0), true), "{ignored:?}");
+    let heard = bench.shell("\"$NCUT\" cluster g.txt -k 2 -o pipe & sleep 0.3; kill -HUP $!; wait $!");
+    assert_eq!(heard.code, Some(129), "{heard:?}");
 }
 
 #[test]

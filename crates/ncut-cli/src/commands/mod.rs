@@ -22,7 +22,7 @@ use ncut::{ComponentChoice, Graph};
 
 use crate::UsageError;
 use crate::args::{ReadingArgs, SolvingArgs};
-use crate::report::{BoundReport, Seconds, Summary, is_stdout};
+use crate::report::{BoundReport, Seconds, Summary, descriptor, is_stdout};
 use crate::signals::will_write;
 use crate::watch::Watch;
 
@@ -55,6 +55,9 @@ fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<
 fn is_same(a: &Path, b: &Path) -> bool {
     if is_stdout(a) || is_stdout(b) {
         return is_stdout(a) && is_stdout(b);
+    }
+    if let (Some(a), Some(b)) = (descriptor(a), descriptor(b)) {
+        return a == b;
     }
     match (fs::canonicalize(a), fs::canonicalize(b)) {
         (Ok(a), Ok(b)) => a == b && !is_device(&a),

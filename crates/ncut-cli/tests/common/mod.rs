@@ -53,11 +53,12 @@ impl Bench {
         command
     }
 
-    /// Runs a line of shell in the folder, where `ncut` is the program.
+    /// Runs a line of shell in the folder, where `ncut` is the program; so is `$NCUT`, whose process is `$!`.
     #[cfg(unix)]
     pub(crate) fn shell(&self, line: &str) -> Ran {
-        let script = format!("ncut() {{ {} \"$@\"; }}\n{line}", env!("CARGO_BIN_EXE_ncut"));
+        let script = format!("ncut() {{ \"$NCUT\" \"$@\"; }}\n{line}");
         let mut command = Command::new("sh");
+        command.env("NCUT", env!("CARGO_BIN_EXE_ncut"));
         Ran::from(command.current_dir(self.folder.path()).args(["-c", &script]).output().unwrap())
     }
 
