@@ -45,7 +45,10 @@ pub(crate) fn catch_bugs<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow:
 
 /// `index out of bounds (crates/ncut/src/points.rs, line 12)`.
 fn described(info: &PanicHookInfo<'_>) -> String {
-    let what = info.payload_as_str().unwrap_or("a panic without a word");
+    let payload = info.payload();
+    let text =
+        payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+    let what = text.unwrap_or("a panic without a word");
     match info.location() {
         Some(place) => format!("{what} ({}, line {})", place.file(), place.line()),
         None => what.into(),

@@ -11,7 +11,10 @@ static LAST: Mutex<Option<String>> = Mutex::new(None);
 /// From now on panics are remembered instead of printed.
 pub(crate) fn remember_panics() {
     panic::set_hook(Box::new(|info| {
-        let what = info.payload_as_str().unwrap_or("a panic without a word");
+        let payload = info.payload();
+        let text =
+            payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        let what = text.unwrap_or("a panic without a word");
         let place =
             info.location().map_or(String::new(), |at| format!(" ({}, line {})", at.file(), at.line()));
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(format!("{what}{place}"));
