@@ -65,22 +65,33 @@ fuzz_target!(|call: Call<'_>| {
         fs::remove_file(entry.path()).expect("our own file");
     }
     let input = format!("input.{}", ENDINGS[call.ending as usize % ENDINGS.len()]);
-    for (name, content) in [(input.as_str(), call.input), ("labels.txt", call.labels), ("labels.npy", call.labels)] {
+    for (name, content) in
+        [(input.as_str(), call.input), ("labels.txt", call.labels), ("labels.npy", call.labels)]
+    {
         fs::write(folder.join(name), content).expect("our own folder");
     }
     let arguments = arguments(&call, &input, folder);
     let code = ncut_cli::run(arguments.iter().cloned(), |_| {});
     assert!(matches!(code, 0..=2), "exit code {code} after {arguments:?}");
-    assert_eq!(fs::read(folder.join(&input)).expect("the input"), call.input, "{arguments:?} changed its input");
+    assert_eq!(
+        fs::read(folder.join(&input)).expect("the input"),
+        call.input,
+        "{arguments:?} changed its input"
+    );
     let is_temporary = |name: &OsString| name.to_string_lossy().starts_with(".ncut-");
-    let left = fs::read_dir(folder).expect("our own folder").flatten().map(|entry| entry.file_name()).find(is_temporary);
+    let left = fs::read_dir(folder)
+        .expect("our own folder")
+        .flatten()
+        .map(|entry| entry.file_name())
+        .find(is_temporary);
     assert_eq!(left, None, "{arguments:?} left a temporary file");
 });
 
 fn arguments(call: &Call<'_>, input: &str, folder: &Path) -> Vec<OsString> {
     let in_folder = |name: &str| folder.join(name).into_os_string();
     let command = COMMANDS[call.command as usize % COMMANDS.len()];
-    let mut arguments: Vec<OsString> = vec!["ncut".into(), command.into(), "--quiet".into(), in_folder(input)];
+    let mut arguments: Vec<OsString> =
+        vec!["ncut".into(), command.into(), "--quiet".into(), in_folder(input)];
     match command {
         "score" => arguments.push(in_folder("labels.txt")),
         "convert" => arguments.push(in_folder("output.txt")),

@@ -34,7 +34,8 @@ fn segment(picture: &Picture, choice: usize) {
     let found = Ncut::new(k).min_share(0.0).solve(&graph).expect("k is between 1 and the pixels");
     assert_eq!(found.clusters.len(), k);
     let format = PictureFormat::of(Path::new("regions.png")).expect("a known ending");
-    for drawing in [boundaries(&scaled, &found.labels), flat(scaled.height(), scaled.width(), &found.labels)] {
+    for drawing in [boundaries(&scaled, &found.labels), flat(scaled.height(), scaled.width(), &found.labels)]
+    {
         let bytes = drawing.expect("a label for every pixel").encode(format).expect("a small picture");
         let again = Picture::decode(&bytes, Path::new("regions.png")).expect("our own picture");
         assert_eq!((again.height(), again.width()), (scaled.height(), scaled.width()));
