@@ -53,6 +53,10 @@ pub(crate) enum Command {
     Completions(CompletionsArgs),
 }
 
+const EXIT_CODES: &str = "\
+Exit codes: 0 done; 1 input refused, or output not writable; 2 wrong usage; 70 a bug in ncut; 130 abandoned by Ctrl-C;
+129 and 143 ended by SIGHUP and SIGTERM.";
+
 const GRAPH_HELP: &str = "\
 Graph files, by ending (text also with .gz or .zst):
   .txt .tsv .csv .edges   edge list: `from to [weight]` a line; ids are any words or numbers
@@ -79,13 +83,13 @@ Examples:
   ncut cluster mesh.graph -k 16 --json report.json   everything that was measured
   ncut cluster mail.npz -k 42 --truth known.npz      compare with known labels
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
-  ncut cluster web.mtx -k 100 --min-share 0          the highest objective, slivers and all
+  ncut cluster web.mtx -k 100 --min-share 0          plain N-Cut, slivers and all
   ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
   ncut cluster roads.mtx -k 32 --objective ratio-cut   balance numbers of nodes instead of volumes
   ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped instead of read
 
 Ctrl-C keeps the best so far; a second one abandons it.
-Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]
+{EXIT_CODES}"))]
 pub(crate) struct ClusterArgs {
     /// The graph to cluster
     pub(crate) graph: PathBuf,
@@ -116,7 +120,7 @@ Examples:
   ncut points digits.npy -k 10 --graph-out digits.npz    keep the graph for `ncut cluster`
 
 Ctrl-C keeps the best so far; a second one abandons it.
-Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned."))]
+{EXIT_CODES}"))]
 pub(crate) struct PointsArgs {
     /// The table of points
     pub(crate) table: PathBuf,
@@ -134,7 +138,7 @@ pub(crate) struct PointsArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = format!("\
 Pictures: PNG, JPEG, BMP, GIF, PNM, QOI, TGA, TIFF, WebP; grey or colour, 8 or 16 bits; what is transparent is seen
 over white. The output is a picture by its ending (.png .jpg .bmp .gif .ppm .qoi .tga .tif .webp), or the labels as an
 array of rows and columns (.npy).
@@ -149,7 +153,7 @@ Examples:
   ncut segment photo.jpg -k 12 -o regions.png --graph-out photo.npz --json report.json
 
 Ctrl-C keeps the best so far; a second one abandons it.
-Exit codes: 0 done, 1 input refused, 2 wrong usage, 130 abandoned.")]
+{EXIT_CODES}"))]
 pub(crate) struct SegmentArgs {
     /// The picture to divide
     pub(crate) image: PathBuf,
@@ -589,7 +593,7 @@ pub(crate) enum PresetArg {
     Fast,
     /// Several starts and split-merge; the most useful of the results is kept
     Default,
-    /// The highest objective: until the time limit, or until nothing better turns up
+    /// Looks longest for a high objective: until the time limit, or until nothing better turns up
     Best,
 }
 

@@ -11,7 +11,8 @@ use ncut::{Agreement, ClusterSummary, Clustering, CutScore, Graph, ObjectiveKind
 use serde::Serialize;
 
 use crate::args::SolvingArgs;
-use crate::watch::uninterrupted;
+use crate::signals::uninterrupted;
+use crate::standard_output;
 
 /// The report on a clustering and the work it took.
 #[derive(Serialize)]
@@ -314,6 +315,8 @@ pub(crate) struct Seconds {
     pub(crate) total: f64,
 }
 
+const UNPRINTABLE: &str = "standard output cannot be written";
+
 /// Prints lines for people: to standard output, or to standard error when that carries data.
 pub(crate) struct Summary {
     quiet: bool,
@@ -327,28 +330,45 @@ impl Summary {
     }
 
     pub(crate) fn line(&self, line: &str) -> Result<()> {
-        let printed = match (self.quiet, self.stdout_carries_data) {
-            (true, _) => Ok(()),
-            (false, true) => writeln!(io::stderr(), "{line}"),
-            (false, false) => writeln!(io::stdout(), "{line}"),
-        };
-        match printed {
+        if self.quiet {
+            return Ok(());
+        }
+        if self.stdout_carries_data {
+            // The data counts.
+            let _ = writeln!(io::stderr(), "{line}");
+            return Ok(());
+        }
+        match standard_output::open().and_then(|mut stdout| writeln!(stdout, "{line}")) {
             // Nobody reads on: no reason to stop.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            printed => Ok(printed?),
+            printed => printed.context(UNPRINTABLE),
         }
     }
 }
 
 /// Whether an output goes to standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
-    path == Path::new("-") || path == Path::new("/dev/stdout")
+    path == Path::new("-") || descriptor(path) == Some(1)
+}
+
+/// The descriptor of this process that a name stands for, such as `/dev/stderr` or `/dev/fd/3`.
+pub(crate) fn descriptor(path: &Path) -> Option<u32> {
+    match path.to_str()? {
+        "/dev/stdin" => Some(0),
+        "/dev/stdout" => Some(1),
+        "/dev/stderr" => Some(2),
+        name => name.strip_prefix("/dev/fd/").or(name.strip_prefix("/proc/self/fd/"))?.parse().ok(),
+    }
 }
 
 /// Writes data to standard output.
 pub(crate) fn print_data(fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut stdout = BufWriter::new(io::stdout().lock());
-    fill(&mut stdout).and_then(|()| stdout.flush()).context("standard output cannot be written")
+    let print = || {
+        let mut stdout = BufWriter::new(standard_output::open()?);
+        fill(&mut stdout)?;
+        stdout.flush()
+    };
+    print().context(UNPRINTABLE)
 }
 
 /// Writes a report as JSON to a file, whole or not at all, or to standard output.

@@ -2,27 +2,16 @@
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ncut::{Clock, Progress, Stage, StopReason};
 
-/// Set by the first Ctrl-C.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// A file is being written.
-static WRITING: AtomicBool = AtomicBool::new(false);
+use crate::signals;
+
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(300);
 const BETWEEN_DRAWINGS: Duration = Duration::from_millis(100);
-
-/// Writes a file: the process does not end on the way.
-pub(crate) fn uninterrupted<T>(write: impl FnOnce() -> T) -> T {
-    WRITING.store(true, Ordering::Relaxed);
-    let written = write();
-    WRITING.store(false, Ordering::Relaxed);
-    written
-}
 
 /// What the first Ctrl-C means.
 #[derive(Clone, Copy, PartialEq)]
@@ -42,19 +31,7 @@ pub(crate) struct Watch {
 impl Watch {
     /// Watches from now on; the bar is drawn only on a terminal and unless `quiet`.
     pub(crate) fn start(quiet: bool, on_interrupt: OnInterrupt) -> Self {
-        // It fails only where there are no signals; then Ctrl-C ends the process as usual.
-        let _ = ctrlc::set_handler(move || {
-            if INTERRUPTED.swap(true, Ordering::Relaxed) {
-                // A file half written would be left behind; that it is finished takes a moment only.
-                while WRITING.load(Ordering::Relaxed) {
-                    std::thread::sleep(Duration::from_millis(5));
-                }
-                std::process::exit(i32::from(crate::INTERRUPTED));
-            }
-            if on_interrupt == OnInterrupt::Keep {
-                eprintln!("ncut: stopping, the best so far is kept (once more abandons it)");
-            }
-        });
+        signals::stop_work_first(on_interrupt == OnInterrupt::Keep);
         let visible = !quiet && std::io::stderr().is_terminal();
         let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
@@ -76,7 +53,7 @@ impl Watch {
 
     /// Ends the work if it was interrupted before there was anything to keep.
     pub(crate) fn check(&self) -> ncut::Result<()> {
-        match INTERRUPTED.load(Ordering::Relaxed) {
+        match signals::is_interrupted() {
             true => Err(ncut::Error::Stopped { reason: StopReason::Cancelled }),
             false => Ok(()),
         }
@@ -98,7 +75,7 @@ struct Shown {
 
 impl Shown {
     fn observe(&mut self, progress: &Progress) -> ControlFlow<()> {
-        if INTERRUPTED.load(Ordering::Relaxed) {
+        if signals::is_interrupted() {
             return ControlFlow::Break(());
         }
         let due = match self.last_drawing {

@@ -14,6 +14,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrays::LabelArray;
+use crate::bugs::caught;
 use crate::graph::GraphSource;
 use crate::running::run;
 use crate::{named, refused};
@@ -180,7 +181,10 @@ pub(crate) fn score<'py>(
     let (source, labels) = (graph.source(symmetrize)?, labels.as_slice()?);
     let score = run(py, 1, None, |_| source.with(|graph| CutScore::new(graph, labels)))?;
     let agreement = match &truth {
-        Some(truth) => Some(Agreement::new(labels, truth.as_slice()?).map_err(refused)?),
+        Some(truth) => {
+            let truth = truth.as_slice()?;
+            Some(caught(py, || Agreement::new(labels, truth).map_err(refused))?)
+        }
         None => None,
     };
     Ok(Scored {
@@ -304,6 +308,9 @@ pub(crate) fn cut_tree<'py>(
     let leaves: Vec<NodeId> = leaves.as_slice()?.iter().map(number).collect::<PyResult<_>>()?;
     let merge = |(first, second)| Ok(Merge { first: number(first)?, second: number(second)?, gain: 0.0 });
     let merges = first.as_slice()?.iter().zip(second.as_slice()?).map(merge).collect::<PyResult<_>>()?;
-    let tree = MergeTree::new(n_nodes, leaves, merges).map_err(refused)?;
-    Ok(tree.labels(n_clusters).map_err(refused)?.into_pyarray(py))
+    let labels = caught(py, || {
+        let tree = MergeTree::new(n_nodes, leaves, merges).map_err(refused)?;
+        tree.labels(n_clusters).map_err(refused)
+    })?;
+    Ok(labels.into_pyarray(py))
 }

@@ -6,6 +6,7 @@ use numpy::{IntoPyArray, PyArray1, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::arrays::LabelArray;
+use crate::bugs::caught;
 use crate::graph::GraphHandle;
 use crate::running::run;
 use crate::{named, refused};
@@ -71,6 +72,7 @@ pub(crate) fn resize_labels<'py>(
     from_: (usize, usize),
     to: (usize, usize),
 ) -> PyResult<Bound<'py, PyArray1<Label>>> {
-    let resized = ncut::image::resize_labels(labels.as_slice()?, from_, to).map_err(refused)?;
+    let labels = labels.as_slice()?;
+    let resized = caught(py, || ncut::image::resize_labels(labels, from_, to).map_err(refused))?;
     Ok(resized.into_pyarray(py))
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::needless_pass_by_value, reason = "a Python function owns what it is given")]
 
 mod arrays;
+mod bugs;
 mod clustering;
 mod graph;
 mod image;
@@ -27,6 +28,12 @@ mod _ncut {
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name for it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::bugs::remember_panics();
+        Ok(())
+    }
 }
 
 /// A refused input as Python says it.

@@ -10,6 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::arrays::{Csr, CsrArrays, LabelArray, Table, rows_arrays};
+use crate::bugs::caught;
 use crate::clustering::OBJECTIVES;
 use crate::graph::GraphHandle;
 use crate::running::run;
@@ -123,7 +124,7 @@ pub(crate) fn neighbor_graph<'py>(
     settings: Settings,
 ) -> PyResult<Linked<'py>> {
     let (settings, neighbors) = (settings.point_graph()?, neighbors(&ids, &squared)?);
-    Ok(linked(py, py.detach(|| settings.weigh(&neighbors)).map_err(refused)?))
+    Ok(linked(py, caught(py, || py.detach(|| settings.weigh(&neighbors)).map_err(refused))?))
 }
 
 /// The links of new points whose nearest Python found, as rows of a matrix (new x old).
@@ -137,7 +138,8 @@ pub(crate) fn link_new_neighbors<'py>(
     lengths: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<CsrArrays<'py>> {
     let scale = scale(settings.point_graph()?.affinity, lengths.as_slice()?);
-    let links = weigh_new(&neighbors(&ids, &squared)?, &scale, n_points).map_err(refused)?;
+    let neighbors = neighbors(&ids, &squared)?;
+    let links = caught(py, || weigh_new(&neighbors, &scale, n_points).map_err(refused))?;
     rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())
 }
 
@@ -165,11 +167,11 @@ pub(crate) fn place<'py>(
             association,
         })
         .collect();
-    let placed = py.detach(|| match kind {
+    let place = || match kind {
         // The unit of Ratio-Cut is only for telling small differences.
         ObjectiveKind::RatioCut => out_of_sample.place_by(RatioCut::of(1.0, 1), labels, &clusters),
         _ => out_of_sample.place(labels, &clusters),
-    });
-    let placed = placed.map_err(refused)?;
+    };
+    let placed = caught(py, || py.detach(place).map_err(refused))?;
     Ok(placed.into_pyarray(py))
 }

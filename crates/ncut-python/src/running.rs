@@ -8,8 +8,9 @@ use std::time::{Duration, Instant};
 use ncut::{Clock, Progress, StopReason};
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
-use rayon::ThreadPoolBuilder;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
+use crate::bugs::bug;
 use crate::refused;
 
 /// Between two looks for Ctrl-C.
@@ -29,15 +30,15 @@ fn told(progress: &Progress) -> Told {
 /// `on_progress`, which stops the work by a true answer or `StopIteration`.
 ///
 /// # Errors
-/// When the work was refused, a signal raised an exception (`KeyboardInterrupt`), or the callback did.
+/// When the work was refused, a signal raised an exception (`KeyboardInterrupt`), or the callback did; `InternalError` when
+/// the work panicked.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     n_threads: usize,
     on_progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Clock<'_>) -> ncut::Result<T> + Send,
 ) -> PyResult<T> {
-    let pool = ThreadPoolBuilder::new().num_threads(n_threads.max(1)).build();
-    let pool = pool.map_err(|error| PyRuntimeError::new_err(format!("no threads to work with: {error}")))?;
+    let pool = pool_of(n_threads.max(1)).map_err(no_threads)?;
     let is_stopped = AtomicBool::new(false);
     let (tell, mut hear) = mpsc::channel::<Told>();
     let (reply, answer) = mpsc::channel::<()>();
@@ -45,7 +46,7 @@ pub(crate) fn run<T: Send>(
     let mut failure: Option<PyErr> = None;
     let result = std::thread::scope(|scope| {
         let is_stopped = &is_stopped;
-        let worker = scope.spawn(move || {
+        let worker = std::thread::Builder::new().spawn_scoped(scope, move || {
             let mut next_call = Instant::now();
             let clock = Clock::observed(move |progress: &Progress| {
                 if is_told && Instant::now() >= next_call {
@@ -63,6 +64,7 @@ pub(crate) fn run<T: Send>(
             });
             pool.install(|| work(&clock))
         });
+        let worker = worker.map_err(no_threads)?;
         let stop = || is_stopped.store(true, Ordering::Relaxed);
         loop {
             let heard = py.detach(|| {
@@ -89,9 +91,9 @@ pub(crate) fn run<T: Send>(
                 stop();
             }
         }
-        py.detach(|| worker.join())
+        Ok::<_, PyErr>(py.detach(|| worker.join()))
     });
-    let result = result.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let Ok(result) = result? else { return Err(failure.unwrap_or_else(|| bug(py))) };
     match (failure, result) {
         (Some(failure), _) => Err(failure),
         (None, Err(ncut::Error::Stopped { reason: StopReason::Cancelled })) => {
@@ -100,6 +102,18 @@ pub(crate) fn run<T: Send>(
         (None, Err(error)) => Err(refused(error)),
         (None, Ok(found)) => Ok(found),
     }
+}
+
+/// A pool of `n_threads`, or of as many as the system grants.
+fn pool_of(n_threads: usize) -> Result<ThreadPool, rayon::ThreadPoolBuildError> {
+    match ThreadPoolBuilder::new().num_threads(n_threads).build() {
+        Err(_) if n_threads > 1 => pool_of(n_threads / 2),
+        pool => pool,
+    }
+}
+
+fn no_threads(error: impl std::fmt::Display) -> PyErr {
+    PyRuntimeError::new_err(format!("no threads to work with: {error}"))
 }
 
 fn says_stop(callback: &Bound<'_, PyAny>, told: Told) -> PyResult<bool> {

@@ -9,6 +9,71 @@ pub(crate) use rayon::{current_num_threads, join, prelude};
 #[cfg(not(feature = "threads"))]
 pub(crate) use sequential::{current_num_threads, join, prelude};
 
+#[cfg(feature = "threads")]
+use std::sync::mpsc::{self, RecvTimeoutError};
+#[cfg(feature = "threads")]
+use std::{panic, thread, time::Duration};
+
+use crate::progress::{Clock, Progress, Stopped};
+
+/// Between two looks at the clock.
+#[cfg(feature = "threads")]
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
+
+/// Does work that cannot be stopped on a thread of its own, and reports to the clock meanwhile. When that says stop the
+/// work is left alone, to end by itself some time; so it must not be without end. Where there is no thread for it, the
+/// work is done here.
+///
+/// # Errors
+/// When the clock says stop before the work is done.
+#[cfg(feature = "threads")]
+pub(crate) fn aside<T: Send + 'static>(
+    clock: &Clock<'_>,
+    progress: &Progress,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Stopped> {
+    clock.report(progress)?;
+    let (give, receive) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
+    let (answer, done) = mpsc::channel();
+    let work = move || {
+        // Nobody waits for work that was left alone.
+        let _ = answer.send(work());
+    };
+    let worker = thread::Builder::new().spawn(move || {
+        if let Ok(work) = receive.recv() {
+            work();
+        }
+    });
+    match &worker {
+        Ok(_) => give.send(Box::new(work)).expect("the thread waits for work"),
+        Err(_) => work(),
+    }
+    loop {
+        match done.recv_timeout(BETWEEN_LOOKS) {
+            Ok(found) => return Ok(found),
+            Err(RecvTimeoutError::Timeout) => clock.report(progress)?,
+            Err(RecvTimeoutError::Disconnected) => match worker.map(thread::JoinHandle::join) {
+                Ok(Err(panic)) => panic::resume_unwind(panic),
+                _ => unreachable!("work that does not panic answers"),
+            },
+        }
+    }
+}
+
+/// Does the work, after a look at the clock.
+///
+/// # Errors
+/// When the clock says stop.
+#[cfg(not(feature = "threads"))]
+pub(crate) fn aside<T>(
+    clock: &Clock<'_>,
+    progress: &Progress,
+    work: impl FnOnce() -> T,
+) -> Result<T, Stopped> {
+    clock.report(progress)?;
+    Ok(work())
+}
+
 #[cfg(not(feature = "threads"))]
 mod sequential {
     use std::{iter, slice};

@@ -21,7 +21,7 @@ pub enum Preset {
     /// Several starts and split-merge; of the results the one with the [most useful](Choice) clusters is kept.
     #[default]
     Default,
-    /// The highest objective: until the time limit, or until nothing better turns up.
+    /// Looks longest for a high objective: until the time limit, or until nothing better turns up.
     Best,
 }
 

@@ -215,6 +215,60 @@ fn the_approximate_search_survives_duplicates_and_few_points() {
     }
 }
 
+/// A crowd, a few groups far from it and from each other, and some points many times.
+fn groups_apart(
+    n_crowd: usize,
+    group_size: usize,
+    n_groups: usize,
+    n_features: usize,
+    seed: u64,
+) -> Vec<f64> {
+    let n_points = n_crowd + n_groups * group_size;
+    let mut values = noise(n_points * n_features, seed);
+    for group in 0..n_groups {
+        let first = (n_crowd + group * group_size) * n_features;
+        for value in &mut values[first..first + group_size * n_features] {
+            *value += 1000.0 * (group + 1) as f64;
+        }
+    }
+    if seed.is_multiple_of(3) {
+        let copied = values[..n_features].to_vec();
+        for point in (0..n_points).step_by(5) {
+            values[point * n_features..][..n_features].copy_from_slice(&copied);
+        }
+    }
+    values
+}
+
+#[test]
+fn every_point_has_as_many_neighbours_as_asked_for() {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    for seed in 0..60 {
+        let (group_size, n_features) = (1 + seed as usize % 30, 1 + seed as usize % 7);
+        let values = groups_apart(400, group_size, 1 + seed as usize % 4, n_features, seed + 1);
+        let n_points = values.len() / n_features;
+        for n_neighbors in [1, 2, 5, 25, 40] {
+            let method = SearchMethod::Approximate;
+            let settings = NeighborSearch { n_neighbors, method, seed, ..NeighborSearch::default() };
+            let found = search(&values, n_features, settings);
+            assert_eq!(found.ids().len(), n_points * n_neighbors, "seed {seed}, {n_neighbors} neighbours");
+            for point in 0..n_points as u32 {
+                let ids: BTreeSet<u32> = found.of(point).map(|(id, _)| id).collect();
+                assert_eq!(ids.len(), n_neighbors, "seed {seed}: no neighbour twice");
+                assert!(!ids.contains(&point), "seed {seed}: no point is its own neighbour");
+            }
+            assert_eq!(pool.install(|| search(&values, n_features, settings)), found, "seed {seed}");
+            // The way of the paper's affinity, which takes one neighbour more and drops it.
+            let affinity = Affinity::SelfTuning;
+            graph_of(
+                &values,
+                n_features,
+                PointGraph { affinity, n_neighbors, method, seed, ..Default::default() },
+            );
+        }
+    }
+}
+
 #[test]
 fn a_search_can_be_stopped() {
     let values = blobs(6000, 8, 10);

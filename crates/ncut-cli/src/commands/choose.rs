@@ -10,8 +10,9 @@ use serde::Serialize;
 use super::{Opened, check_outputs, open_graph};
 use crate::args::ChooseArgs;
 use crate::report::{GraphReport, Summary, counted, is_stdout, print_data, stopped_by, write_json};
+use crate::signals::uninterrupted;
 use crate::svg::{Canvas, Curve};
-use crate::watch::{OnInterrupt, Watch, uninterrupted};
+use crate::watch::{OnInterrupt, Watch};
 
 #[derive(Serialize)]
 struct Report {

@@ -1,14 +1,13 @@
 //! `ncut completions`: a completion script for a shell.
 
-use std::io::{self, Write};
-
 use anyhow::Result;
 use clap::CommandFactory;
 
 use crate::args::{Cli, CompletionsArgs};
+use crate::report::print_data;
 
 pub(crate) fn run(args: &CompletionsArgs) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "ncut", &mut script);
-    Ok(io::stdout().write_all(&script)?)
+    print_data(|stdout| stdout.write_all(&script))
 }

@@ -6,7 +6,8 @@ use ncut::io::{GraphFile, GraphFormat, convert_graph, write_graph};
 use super::{Opened, check_outputs, open_graph, tell_header};
 use crate::args::ConvertArgs;
 use crate::report::{GraphReport, Summary};
-use crate::watch::{OnInterrupt, Watch, uninterrupted};
+use crate::signals::uninterrupted;
+use crate::watch::{OnInterrupt, Watch};
 
 pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
     let summary = Summary::new(args.quiet, &[]);

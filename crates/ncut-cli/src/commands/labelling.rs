@@ -13,7 +13,8 @@ use crate::report::{
     AgreementReport, BoundReport, ClusteringReport, Seconds, Summary, counted, is_stdout, print_data,
     stop_remark, write_json,
 };
-use crate::watch::{Watch, uninterrupted};
+use crate::signals::uninterrupted;
+use crate::watch::Watch;
 
 /// A graph to cluster, and everything that was asked about it.
 pub(super) struct Job<'a> {
@@ -33,7 +34,7 @@ pub(super) struct Job<'a> {
 /// Refuses outputs that cannot be written, before any work is done.
 pub(super) fn prepare(input: &Path, labelling: &LabellingArgs, others: &[Option<&Path>]) -> Result<()> {
     let outputs: Vec<Option<&Path>> = others.iter().copied().chain([labelling.output.as_deref()]).collect();
-    check_outputs(&[Some(input), labelling.truth.as_deref()], &outputs)?;
+    check_outputs(&[Some(input), labelling.init.as_deref(), labelling.truth.as_deref()], &outputs)?;
     if let Some(path) = labelling.output.as_deref().filter(|path| !is_stdout(path)) {
         check_labels_writable(path)?;
     }

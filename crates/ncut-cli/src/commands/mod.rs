@@ -15,14 +15,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use ncut::io::{GraphFile, check_writable, read_graph};
 use ncut::spectral::{SpectrumSettings, UpperBound};
 use ncut::{ComponentChoice, Graph};
 
 use crate::UsageError;
 use crate::args::{ReadingArgs, SolvingArgs};
-use crate::report::{BoundReport, Seconds, Summary, is_stdout};
+use crate::report::{BoundReport, Seconds, Summary, descriptor, is_stdout};
+use crate::signals::will_write;
 use crate::watch::Watch;
 
 /// Refuses outputs that cannot be written, overwrite an input or each other, before any work is done.
@@ -38,23 +39,43 @@ fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<
             continue;
         }
         if inputs.iter().flatten().any(|input| is_same(input, output)) {
-            bail!("{}: the output would overwrite the input; give it another name", output.display());
+            let problem =
+                format!("{}: the output would overwrite the input; give it another name", output.display());
+            return Err(UsageError(problem).into());
         }
+    }
+    for output in outputs.into_iter().filter(|output| !is_stdout(output)) {
         check_writable(output)?;
+        will_write(output);
     }
     Ok(())
 }
 
-/// Whether two names stand for one ordinary file, or both for standard output.
+/// Whether two names stand for one file or pipe, or both for standard output. Devices such as `/dev/null` take anything.
 fn is_same(a: &Path, b: &Path) -> bool {
     if is_stdout(a) || is_stdout(b) {
         return is_stdout(a) && is_stdout(b);
     }
+    if let (Some(a), Some(b)) = (descriptor(a), descriptor(b)) {
+        return a == b;
+    }
     match (fs::canonicalize(a), fs::canonicalize(b)) {
-        (Ok(a), Ok(b)) => a == b && a.is_file(),
+        (Ok(a), Ok(b)) => a == b && !is_device(&a),
         // Files that are yet to be: the same name in the same folder.
         (Err(_), Err(_)) => a.file_name() == b.file_name() && folder(a) == folder(b),
         _ => false,
+    }
+}
+
+fn is_device(path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        fs::metadata(path).is_ok_and(|data| data.file_type().is_char_device())
+    }
+    #[cfg(not(unix))]
+    {
+        !path.is_file()
     }
 }
 

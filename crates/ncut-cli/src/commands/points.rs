@@ -8,7 +8,8 @@ use ncut::io::{GraphFormat, read_table, write_graph};
 use super::labelling::{Job, prepare};
 use crate::args::PointsArgs;
 use crate::report::{Seconds, Summary, counted, grouped};
-use crate::watch::{OnInterrupt, Watch, uninterrupted};
+use crate::signals::uninterrupted;
+use crate::watch::{OnInterrupt, Watch};
 
 pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     let started = Instant::now();

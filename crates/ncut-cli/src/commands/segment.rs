@@ -13,7 +13,8 @@ use serde::Serialize;
 use super::{check_outputs, upper_bound};
 use crate::args::{SegmentArgs, SolvingArgs, StyleArg};
 use crate::report::{BoundReport, ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
-use crate::watch::{OnInterrupt, Watch, uninterrupted};
+use crate::signals::uninterrupted;
+use crate::watch::{OnInterrupt, Watch};
 
 #[derive(Serialize)]
 struct Report {

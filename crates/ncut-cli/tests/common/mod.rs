@@ -53,6 +53,15 @@ impl Bench {
         command
     }
 
+    /// Runs a line of shell in the folder, where `ncut` is the program; so is `$NCUT`, whose process is `$!`.
+    #[cfg(unix)]
+    pub(crate) fn shell(&self, line: &str) -> Ran {
+        let script = format!("ncut() {{ \"$NCUT\" \"$@\"; }}\n{line}");
+        let mut command = Command::new("sh");
+        command.env("NCUT", env!("CARGO_BIN_EXE_ncut"));
+        Ran::from(command.current_dir(self.folder.path()).args(["-c", &script]).output().unwrap())
+    }
+
     pub(crate) fn run(&self, arguments: &str) -> Ran {
         Ran::from(self.command(arguments).output().unwrap())
     }

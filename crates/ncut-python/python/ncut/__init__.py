@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ncut._choose import CountCurve, choose, upper_bound
 from ncut._cluster import Clustering, Hierarchy, Score, cluster, score
+from ncut._errors import InternalError
 from ncut._images import image_graph, segment
 from ncut._ncut import Graph, __version__
 from ncut._points import neighbor_graph, self_tuning_graph
@@ -33,6 +34,7 @@ __all__ = [
     "CountCurve",
     "Graph",
     "Hierarchy",
+    "InternalError",
     "NormalizedCut",
     "Progress",
     "Score",

@@ -242,7 +242,7 @@ def cluster(
         cluster gains much less; see `choose`.
     preset : {"paper", "fast", "default", "best"}, default="default"
         Which algorithms run. "paper" is N2HI and Fast-CD as published; "fast" one multilevel pass; "default"
-        several starts, split-merge and V-cycles; "best" the highest objective there is to find, until
+        several starts, split-merge and V-cycles; "best" looks longest for a high objective, until
         `time_limit` or until nothing better turns up.
     objective : {"ncut", "ratio_cut"}, default="ncut"
         What is optimised. "ncut" is Normalized Cut, the weight cut from a cluster over its volume; "ratio_cut" is

@@ -57,7 +57,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Falloff of "rbf"; None is ``1 / (2 m^2)`` with ``m`` the median length of the links.
     preset : {"paper", "fast", "default", "best"}, default="default"
         Which algorithms run. "paper" is N2HI and Fast-CD as published; "fast" one multilevel pass; "default"
-        several starts, split-merge and V-cycles; "best" the highest objective there is to find, until
+        several starts, split-merge and V-cycles; "best" looks longest for a high objective, until
         `time_limit` or until nothing better turns up.
     min_share : float, default=None
         No cluster's volume falls below this share of the mean volume; 0 is plain N-Cut, which likes slivers.

@@ -47,7 +47,7 @@ pub use labels::{
     write_labels_text,
 };
 pub use names::Names;
-pub use output::{check_writable, write_whole};
+pub use output::{check_writable, remove_temporaries, write_whole};
 pub use table::{Table, parse_table, read_table};
 use text::{Compression, Lines};
 

@@ -12,8 +12,7 @@ pub(super) struct Array {
     big_endian: bool,
     item_size: usize,
     pub(super) shape: Vec<usize>,
-    /// The first index changes fastest, not the last.
-    pub(super) by_column: bool,
+    /// Row after row: the last index changes fastest.
     bytes: Vec<u8>,
 }
 
@@ -44,18 +43,24 @@ impl Array {
         };
         let header = read_exactly(&mut reader, header_size)?;
         let header = std::str::from_utf8(&header).map_err(|_| "has a header that is not text")?;
-        let mut array = Self::parse_header(header)?;
+        let (mut array, by_column) = Self::parse_header(header)?;
         let n_bytes = array.shape.iter().try_fold(array.item_size, |size, &length| size.checked_mul(length));
         array.bytes = read_exactly(&mut reader, n_bytes.ok_or("has an impossible shape")?)?;
         // Reading on to the end also makes an archive compare its checksum.
         match reader.read(&mut [0]) {
-            Ok(0) => Ok(array),
+            Ok(0) => {
+                if by_column {
+                    array.bytes = row_after_row(&array.bytes, &array.shape, array.item_size);
+                }
+                Ok(array)
+            }
             Ok(_) => Err("is longer than its header says".into()),
             Err(error) => Err(short(&error)),
         }
     }
 
-    fn parse_header(header: &str) -> Result<Self, String> {
+    /// The array without its numbers, and whether these come column after column (NumPy's Fortran order).
+    fn parse_header(header: &str) -> Result<(Self, bool), String> {
         let value = |key: &str| -> Result<&str, String> {
             let after = header.split_once(&format!("'{key}':")).map(|(_, after)| after.trim_start());
             after.ok_or_else(|| format!("has a header without '{key}'"))
@@ -95,7 +100,8 @@ impl Array {
             return Err(unknown());
         }
         let item_size = if letter == "U" { size.checked_mul(4).ok_or_else(unknown)? } else { size };
-        Ok(Self { kind, big_endian: order == ">", item_size, shape, by_column, bytes: Vec::new() })
+        let array = Self { kind, big_endian: order == ">", item_size, shape, bytes: Vec::new() };
+        Ok((array, by_column))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -170,6 +176,30 @@ impl Array {
         }
         u64::from_le_bytes(bytes)
     }
+}
+
+/// Items that come with the first index changing fastest, put in the order in which the last one does.
+fn row_after_row(bytes: &[u8], shape: &[usize], item_size: usize) -> Vec<u8> {
+    let mut ordered = Vec::with_capacity(bytes.len());
+    let steps: Vec<usize> = shape
+        .iter()
+        .scan(item_size, |step, &length| Some(std::mem::replace(step, step.saturating_mul(length))))
+        .collect();
+    let mut index = vec![0; shape.len()];
+    let mut at = 0;
+    while ordered.len() < bytes.len() {
+        ordered.extend_from_slice(&bytes[at..at + item_size]);
+        for dimension in (0..shape.len()).rev() {
+            index[dimension] += 1;
+            at += steps[dimension];
+            if index[dimension] < shape[dimension] {
+                break;
+            }
+            at -= steps[dimension] * shape[dimension];
+            index[dimension] = 0;
+        }
+    }
+    ordered
 }
 
 /// Writes an array of the given shape; `descr` is NumPy's name of the type of `items`.

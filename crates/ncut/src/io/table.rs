@@ -137,20 +137,10 @@ fn from_array(array: &Array, name: &str) -> Result<Table> {
         return Err(refuse(format!("has {n_rows} rows and {n_columns} columns; there are no points in it")));
     }
     if array.is_f32() {
-        Table::of_f32(by_row(array.f32s(), n_rows, n_columns, array.by_column), n_columns)
+        Table::of_f32(array.f32s(), n_columns)
     } else {
-        let values = array.floats().map_err(refuse)?;
-        Table::of_f64(by_row(values, n_rows, n_columns, array.by_column), n_columns)
+        Table::of_f64(array.floats().map_err(refuse)?, n_columns)
     }
-}
-
-/// Row after row, from what may be column after column.
-fn by_row<T: Copy>(values: Vec<T>, n_rows: usize, n_columns: usize, by_column: bool) -> Vec<T> {
-    if !by_column {
-        return values;
-    }
-    let places = (0..n_rows).flat_map(|row| (0..n_columns).map(move |column| column * n_rows + row));
-    places.map(|place| values[place]).collect()
 }
 
 fn from_text(lines: &mut Lines<'_>, separator: Separator) -> Result<Table> {

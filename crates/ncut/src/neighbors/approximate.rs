@@ -9,7 +9,7 @@
 //! Memory is what takes time: the points are put in the order of a tree's leaves, so that neighbours stand close to
 //! each other.
 
-use super::exact::{Nearest, take_nearest};
+use super::exact::{self, Nearest, take_nearest};
 use super::forest::Sketches;
 use super::rows::{Key, Meeting, Rows};
 use super::space::Space;
@@ -79,7 +79,33 @@ pub(super) fn nearest(
     for (point, nearest) in found {
         in_order[point as usize] = nearest;
     }
+    complete(space, n_neighbors, skip_own, &mut in_order, &mut || report(n_points))?;
     Ok(in_order)
+}
+
+/// Searches exactly for the points whose lists stayed short. Points of a far group that has fewer than `n_neighbors`
+/// points know only each other, and so do the points of a small leaf.
+fn complete(
+    space: &Space<'_>,
+    n_neighbors: usize,
+    skip_own: bool,
+    found: &mut [Nearest],
+    report: &mut dyn FnMut() -> Result<(), Stopped>,
+) -> Result<(), Stopped> {
+    let short: Vec<NodeId> = (0..)
+        .zip(&*found)
+        .filter(|(_, nearest)| nearest.len() < n_neighbors)
+        .map(|(point, _)| point)
+        .collect();
+    if short.is_empty() {
+        return Ok(());
+    }
+    let search = exact::Search { queries: space, targets: space, n_neighbors, skip_own };
+    let completed = exact::nearest(&search, &short, &mut |_| report())?;
+    for (point, nearest) in short.into_iter().zip(completed) {
+        found[point as usize] = nearest;
+    }
+    Ok(())
 }
 
 /// A neighbour in a list, in one number that orders by distance, then number of the neighbour: the key in the upper

@@ -109,7 +109,7 @@ impl UpperBound {
     }
 }
 
-/// The bound when a factorisation says how many eigenvalues there are above the last one found.
+/// The bound when a factorisation says how many eigenvalues there are above the last one found, and there is time for it.
 fn confirmed(graph: &Graph<'_>, spectrum: &Spectrum, clock: &Clock<'_>) -> Result<Option<f64>> {
     // How close to the last value is tried; where rounding is larger than that, once more beyond it.
     const MARGINS: [f64; 3] = [1e-10, 1e-9, 1e-8];
@@ -120,13 +120,10 @@ fn confirmed(graph: &Graph<'_>, spectrum: &Spectrum, clock: &Clock<'_>) -> Resul
     };
     let n_isolated = graph.n_isolated();
     let part = Subgraph::without_isolated(graph)?;
-    let Some(plan) = Plan::new(part.graph(), clock.left()) else { return Ok(None) };
+    let Ok(Some(plan)) = Plan::new(part.graph(), clock) else { return Ok(None) };
     for margin in MARGINS {
-        if clock.check().is_err() {
-            return Ok(None);
-        }
         let shift = last + residual + margin;
-        let Some(count) = plan.count_above(shift) else { return Ok(None) };
+        let Ok(Some(count)) = plan.count_above(shift, clock) else { return Ok(None) };
         let sure = shift + count.uncertainty;
         let is_above = |&place: &usize| spectrum.values[place] - spectrum.residuals[place] > sure;
         let found: Vec<usize> = (0..k).filter(is_above).collect();

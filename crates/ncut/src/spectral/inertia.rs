@@ -10,9 +10,11 @@ use faer::sparse::linalg::cholesky::{
 use faer::sparse::{SparseColMatRef, SymbolicSparseColMatRef};
 use faer::{Par, Side};
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use crate::graph::{Graph, NodeId};
+use crate::parallel::aside;
+use crate::progress::{Clock, Progress, Stage, Stopped};
 
 /// Stored entries of a graph up to which a factorisation is considered.
 const MAX_ENTRIES: usize = 20_000_000;
@@ -44,13 +46,13 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// A plan for a graph without isolated nodes, if it is affordable in the time that is left: a factorisation cannot be
-    /// stopped.
-    pub(super) fn new(graph: &Graph<'_>, left: Option<Duration>) -> Option<Self> {
-        let left = left.map_or(f64::INFINITY, |left| left.as_secs_f64());
+    /// A plan for a graph without isolated nodes, if it is affordable in the time that is left: a factorisation that is
+    /// not over by then is in vain.
+    pub(super) fn new(graph: &Graph<'_>, clock: &Clock<'_>) -> Result<Option<Arc<Self>>, Stopped> {
+        let left = clock.left().map_or(f64::INFINITY, |left| left.as_secs_f64());
         let n_entries = graph.columns().len();
         if n_entries > MAX_ENTRIES || n_entries as f64 * ORDERING_SECONDS > left {
-            return None;
+            return Ok(None);
         }
         let n = graph.n_nodes();
         let root = |node: NodeId| graph.degree(node).sqrt();
@@ -64,6 +66,13 @@ impl Plan {
             }
             offsets.push(rows.len());
         }
+        let plan = aside(clock, &progress(), move || Self::analysed(offsets, rows, values, left));
+        Ok(plan?.map(Arc::new))
+    }
+
+    /// The plan of a matrix, if a factorisation is affordable in so many seconds.
+    fn analysed(offsets: Vec<usize>, rows: Vec<usize>, values: Vec<f64>, left: f64) -> Option<Self> {
+        let n = offsets.len() - 1;
         let pattern = SymbolicSparseColMatRef::new_checked(n, n, &offsets, None, &rows);
         let params = CholeskySymbolicParams {
             supernodal_flop_ratio_threshold: SupernodalThreshold::FORCE_SUPERNODAL,
@@ -84,7 +93,16 @@ impl Plan {
     }
 
     /// How many eigenvalues of `S` are above `shift`; none when the factorisation broke down.
-    pub(super) fn count_above(&self, shift: f64) -> Option<Count> {
+    pub(super) fn count_above(
+        self: &Arc<Self>,
+        shift: f64,
+        clock: &Clock<'_>,
+    ) -> Result<Option<Count>, Stopped> {
+        let plan = Arc::clone(self);
+        aside(clock, &progress(), move || plan.factorized(shift))
+    }
+
+    fn factorized(&self, shift: f64) -> Option<Count> {
         let n = self.offsets.len() - 1;
         let mut values = self.values.clone();
         for column in 0..n {
@@ -134,4 +152,8 @@ impl Plan {
         let uncertainty = (longest + 3) as f64 * f64::EPSILON * trace;
         uncertainty.is_finite().then_some(Count { above, uncertainty })
     }
+}
+
+fn progress() -> Progress {
+    Progress::new(Stage::Spectrum, 1)
 }

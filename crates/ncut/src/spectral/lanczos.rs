@@ -6,6 +6,7 @@ use faer::{Mat, MatRef, Side};
 
 use super::block::{Basis, Block};
 use super::operator::Operator;
+use crate::parallel::aside;
 use crate::progress::{Clock, Progress, Stage, Stopped};
 use crate::random::Random;
 
@@ -25,6 +26,8 @@ const LOWERED: f64 = 0.05;
 /// The first filter, chosen without knowing anything, gives way when there are so many vectors for each that is kept.
 const ENOUGH_FOR_A_GUESS: usize = 3;
 const MAX_STEPS: usize = 2000;
+/// Rows of a matrix whose eigenvalues take a tenth of a second.
+const LONG_EIGEN: usize = 400;
 /// Values closer than so many tolerances may be the same.
 const SAME: f64 = 100.0;
 
@@ -123,7 +126,7 @@ fn search(
         if steps.count() < n_kept {
             continue;
         }
-        let Some(ritz) = steps.ritz(&filter) else { break };
+        let Some(ritz) = steps.ritz(&filter, &progress, clock)? else { break };
         let n_done = ritz.residuals[..n_wanted].iter().take_while(|&&residual| residual <= goal).count();
         progress.done = n_done as u64;
         clock.report(&progress)?;
@@ -258,13 +261,18 @@ impl Steps {
     }
 
     /// The best combinations of the basis; none when there are numbers that are none.
-    fn ritz(&self, filter: &Filter) -> Option<Ritz> {
+    fn ritz(&self, filter: &Filter, progress: &Progress, clock: &Clock<'_>) -> Result<Option<Ritz>, Stopped> {
         let n = self.count();
-        let (grown, turn) = descending_eigen(&self.projected.submatrix(0, 0, n, n).to_owned())?;
+        let projected = self.projected.submatrix(0, 0, n, n).to_owned();
+        let eigen = match n < LONG_EIGEN {
+            true => descending_eigen(&projected),
+            false => aside(clock, progress, move || descending_eigen(&projected))?,
+        };
+        let Some((grown, turn)) = eigen else { return Ok(None) };
         let outside = &self.coupling * turn.subrows(n - WIDTH, WIDTH);
         let residuals = (0..n).map(|c| outside.col(c).norm_l2() * filter.residual_factor(grown[c])).collect();
         let values = grown.iter().map(|&value| filter.inverse(value)).collect();
-        Some(Ritz { grown, values, residuals, turn })
+        Ok(Some(Ritz { grown, values, residuals, turn }))
     }
 
     /// Goes on with the best vectors.

@@ -12,7 +12,8 @@ use faer::{Mat, Side};
 
 use crate::error::{Error, Result};
 use crate::graph::{Components, Graph, NodeId, Subgraph};
-use crate::progress::{Clock, Stopped};
+use crate::parallel::aside;
+use crate::progress::{Clock, Progress, Stage, Stopped};
 
 pub use bound::{BoundStatus, UpperBound};
 pub use kmeans::{KMeans, KMeansResult};
@@ -150,7 +151,7 @@ impl Found {
             return Ok(found);
         }
         if graph.n_nodes() <= settings.most_dense.max(lanczos::too_few_nodes(n_wanted)) {
-            found.add_dense(graph, &operator, &known, n_open);
+            found.add_dense(graph, &operator, &known, n_open, clock)?;
             return Ok(found);
         }
         let tolerance = settings.tolerance / n_wanted as f64;
@@ -165,7 +166,14 @@ impl Found {
     }
 
     /// All pairs at once, the known ones moved out of the way.
-    fn add_dense(&mut self, graph: &Graph<'_>, operator: &Operator, known: &Block, n_open: usize) {
+    fn add_dense(
+        &mut self,
+        graph: &Graph<'_>,
+        operator: &Operator,
+        known: &Block,
+        n_open: usize,
+        clock: &Clock<'_>,
+    ) -> Result<(), Stopped> {
         // Known vectors get the value -3, below all others.
         const AWAY: f64 = 4.0;
         let n = graph.n_nodes();
@@ -180,17 +188,19 @@ impl Found {
             matrix[(from, to)] = value;
             matrix[(to, from)] = value;
         }
+        let progress = Progress::new(Stage::Spectrum, n_open as u64);
         for i in 0..n {
+            clock.report(&progress)?;
             for j in 0..n {
                 let product: f64 = known.row(i).iter().zip(known.row(j)).map(|(a, b)| a * b).sum();
                 matrix[(i, j)] -= AWAY * product;
             }
         }
-        let Ok(eigen) = matrix.self_adjoint_eigen(Side::Lower) else {
+        let Ok(eigen) = aside(clock, &progress, move || matrix.self_adjoint_eigen(Side::Lower))? else {
             // Not seen with numbers that are finite, as those of a graph are.
             self.is_converged = false;
             self.vectors = Some(operator.in_graph_order(known));
-            return;
+            return Ok(());
         };
         let value = |place: usize| eigen.S().column_vector()[n - 1 - place];
         let mut vectors = Block::zeros(n, n_open);
@@ -211,6 +221,7 @@ impl Found {
         self.columns = (0..self.values.len()).map(Some).collect();
         self.vectors = Some(operator.in_graph_order(&known.beside(&vectors)));
         self.is_complete = true;
+        Ok(())
     }
 
     /// Isolated nodes have the value 0, which may be among the largest.

@@ -1,0 +1,130 @@
+//! Ctrl-C and the signals by which a system ends programs: what is half written is removed.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use ncut::io::remove_temporaries;
+
+/// Set by the first Ctrl-C.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Whether the first Ctrl-C stops the work rather than the program.
+static IS_WATCHED: AtomicBool = AtomicBool::new(false);
+/// Whether the work has a best so far, which is kept.
+static KEEPS_BEST: AtomicBool = AtomicBool::new(false);
+/// A file is being written.
+static WRITING: AtomicBool = AtomicBool::new(false);
+/// The program is being ended.
+static ENDING: AtomicBool = AtomicBool::new(false);
+/// Files that are to be written.
+static OUTPUTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Writes a file: Ctrl-C does not end the program on the way.
+pub(crate) fn uninterrupted<T>(write: impl FnOnce() -> T) -> T {
+    WRITING.store(true, Ordering::Relaxed);
+    let written = write();
+    WRITING.store(false, Ordering::Relaxed);
+    written
+}
+
+/// Names an output, whose temporary file is removed if the program is ended.
+pub(crate) fn will_write(output: &Path) {
+    let mut outputs = OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if !outputs.iter().any(|known| known == output) {
+        outputs.push(output.to_path_buf());
+    }
+}
+
+/// From now on the first Ctrl-C stops the work; `keeps_best` if there is then a result.
+pub(crate) fn stop_work_first(keeps_best: bool) {
+    KEEPS_BEST.store(keeps_best, Ordering::Relaxed);
+    IS_WATCHED.store(true, Ordering::Relaxed);
+}
+
+/// Whether Ctrl-C was pressed.
+pub(crate) fn is_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Lets a signal that is ending the program end it.
+pub(crate) fn wait_if_ending() {
+    while ENDING.load(Ordering::SeqCst) {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn interrupt() {
+    if !IS_WATCHED.load(Ordering::Relaxed) {
+        end(crate::INTERRUPTED);
+    }
+    if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        // That a file is finished takes a moment only.
+        while WRITING.load(Ordering::Relaxed) {
+            thread::sleep(Duration::from_millis(5));
+        }
+        end(crate::INTERRUPTED);
+    }
+    if KEEPS_BEST.load(Ordering::Relaxed) {
+        let _ = writeln!(io::stderr(), "ncut: stopping, the best so far is kept (once more abandons it)");
+    }
+}
+
+/// Ends the program; outputs are whole or untouched.
+fn end(code: u8) {
+    ENDING.store(true, Ordering::SeqCst);
+    let outputs = OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner);
+    // Once more, for one that was made meanwhile.
+    for output in outputs.iter().chain(outputs.iter()) {
+        remove_temporaries(output);
+    }
+    std::process::exit(i32::from(code));
+}
+
+/// Listens to signals, on a thread of its own. Where there is no thread for it, signals end the program as usual.
+#[cfg(unix)]
+pub(crate) fn listen() {
+    use nix::sys::signal::{SigSet, Signal};
+
+    let mut signals = SigSet::empty();
+    signals.add(Signal::SIGINT);
+    for signal in [Signal::SIGTERM, Signal::SIGHUP] {
+        // `nohup` has them ignored.
+        if !is_ignored(signal as u32) {
+            signals.add(signal);
+        }
+    }
+    if signals.thread_block().is_err() {
+        return;
+    }
+    let hear = move || {
+        loop {
+            match signals.wait() {
+                Ok(Signal::SIGINT) => interrupt(),
+                Ok(signal) => end(128 + signal as u8),
+                // It is called again where another signal woke it.
+                Err(_) => thread::sleep(Duration::from_millis(5)),
+            }
+        }
+    };
+    if thread::Builder::new().name("ncut signals".into()).spawn(hear).is_err() {
+        let _ = signals.thread_unblock();
+    }
+}
+
+/// Whether a signal is ignored, as whoever started the program wanted it; Linux tells.
+#[cfg(unix)]
+fn is_ignored(signal: u32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    mask >> (signal - 1) & 1 == 1
+}
+
+/// Listens to Ctrl-C. Where that cannot be done it ends the program as usual.
+#[cfg(not(unix))]
+pub(crate) fn listen() {
+    let _ = ctrlc::set_handler(interrupt);
+}
