@@ -1,7 +1,9 @@
 //! The command line of ncut: flags and glue around the library.
 
+mod allocation;
 mod args;
 mod commands;
+mod memory;
 mod report;
 mod svg;
 mod watch;
@@ -34,6 +36,7 @@ const REFUSED: u8 = 1;
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
+    allocation::end_without_signal();
     let cli = Cli::parse();
     if let Some(allowed) = cli.command.threads() {
         // More threads than cores only get in each other's way.

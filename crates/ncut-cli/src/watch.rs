@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ncut::{Clock, Progress, Stage, StopReason};
 
+use crate::memory;
+
 /// Set by the first Ctrl-C.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// A file is being written.
@@ -65,6 +67,11 @@ impl Watch {
     /// The clock that everything the command does is told about.
     pub(crate) fn clock(&self) -> &Clock<'static> {
         &self.clock
+    }
+
+    /// Limits the memory of the work from now on: to what was asked for, or to what is left.
+    pub(crate) fn limit_memory(&self, asked: Option<u64>) {
+        self.clock.allow_memory(memory::allowed(asked).unwrap_or(u64::MAX));
     }
 
     /// Limits the time from now on.

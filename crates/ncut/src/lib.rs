@@ -45,6 +45,7 @@
 
 pub mod progress;
 pub mod error;
+mod memory;
 pub mod limits;
 pub mod objective;
 mod parallel;

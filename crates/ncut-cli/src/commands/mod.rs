@@ -73,12 +73,15 @@ struct Opened {
 /// Reads a graph, or maps it and makes sure that the file is whole.
 fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &Watch) -> Result<Opened> {
     let started = Instant::now();
+    // What was asked for is among the options: edges beyond it go to files, so it is no limit for all that is read.
+    watch.limit_memory(None);
     let file = read_graph(path, &reading.options(), watch.clock())?;
     watch.check()?;
     let read = started.elapsed().as_secs_f64();
     tell_header(summary, path, &file)?;
     file.verify(watch.clock()).map_err(|error| error.at(path))?;
     let verify = started.elapsed().as_secs_f64() - read;
+    watch.limit_memory(reading.memory.memory_limit);
     Ok(Opened { file, seconds: Seconds { read, verify, ..Seconds::default() } })
 }
 

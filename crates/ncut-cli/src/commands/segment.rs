@@ -49,7 +49,11 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let refused = |error: ncut::Error| error.at(&args.image);
-    let picture = Picture::decode(&read_bytes(&args.image)?, &args.image).map_err(refused)?;
+    let limit_memory = || watch.limit_memory(args.memory.memory_limit);
+    limit_memory();
+    let bytes = read_bytes(&args.image, watch.clock())?;
+    let picture = Picture::decode_by(&bytes, &args.image, watch.clock()).map_err(refused)?;
+    drop(bytes);
     if let Output::Drawing(format) = output {
         format.check_size(picture.height(), picture.width()).map_err(|error| error.at(&args.output))?;
     }
@@ -58,11 +62,13 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     watch.limit(args.solving.time_limit);
 
     let building = Instant::now();
+    limit_memory();
     let (graph, size) = build(args, &picture, &watch).map_err(refused)?;
     let build = building.elapsed().as_secs_f64();
     watch.check()?;
 
     let solving = Instant::now();
+    limit_memory();
     // A picture has a background, and things in it may be small.
     let solving_args =
         SolvingArgs { min_share: args.solving.min_share.or(Some(0.0)), ..args.solving.clone() };
