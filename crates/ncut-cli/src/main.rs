@@ -3,7 +3,6 @@
 mod allocation;
 mod args;
 mod commands;
-mod memory;
 mod report;
 mod svg;
 mod watch;

@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ncut::{Clock, Progress, Stage, StopReason};
-
-use crate::memory;
+use ncut_machine::{memory_left, memory_taken};
 
 /// Set by the first Ctrl-C.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -17,6 +16,8 @@ static WRITING: AtomicBool = AtomicBool::new(false);
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(300);
 const BETWEEN_DRAWINGS: Duration = Duration::from_millis(100);
+/// However little was asked for, work may take this: no graph is worth clustering in less.
+const LEAST_MEMORY: u64 = 64 << 20;
 
 /// Writes a file: the process does not end on the way.
 pub(crate) fn uninterrupted<T>(write: impl FnOnce() -> T) -> T {
@@ -71,7 +72,11 @@ impl Watch {
 
     /// Limits the memory of the work from now on: to what was asked for, or to what is left.
     pub(crate) fn limit_memory(&self, asked: Option<u64>) {
-        self.clock.allow_memory(memory::allowed(asked).unwrap_or(u64::MAX));
+        let allowed = match asked {
+            Some(asked) => Some(asked.max(LEAST_MEMORY).saturating_sub(memory_taken().unwrap_or(0))),
+            None => memory_left(0),
+        };
+        self.clock.allow_memory(allowed.unwrap_or(u64::MAX));
     }
 
     /// Limits the time from now on.

@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ncut::{Clock, Progress, StopReason};
+use ncut_machine::memory_left;
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -61,6 +62,7 @@ pub(crate) fn run<T: Send>(
                     ControlFlow::Continue(())
                 }
             });
+            clock.allow_memory(memory_left(n_threads as u64 + 1).unwrap_or(u64::MAX));
             pool.install(|| work(&clock))
         });
         let stop = || is_stopped.store(true, Ordering::Relaxed);

@@ -177,6 +177,14 @@ impl From<Stopped> for Error {
 }
 
 impl Error {
+    /// What is wrong, without what to do about it where that is told apart: too little memory.
+    pub fn problem(&self) -> String {
+        match self {
+            &Self::TooLittleMemory { what, needed, limit, .. } => memory_problem(what, needed, limit),
+            other => other.to_string(),
+        }
+    }
+
     /// A problem in a file: at a line, when there is one.
     #[cfg(any(feature = "files", feature = "image"))]
     pub(crate) fn in_file(line: impl Into<Option<u64>>, problem: impl Into<String>) -> Self {
@@ -227,7 +235,7 @@ impl Error {
 const MORE_MEMORY: &str = "allow more (--memory-limit)";
 
 /// What lacks, without a remedy.
-pub(crate) fn memory_problem(what: &str, needed: u64, limit: Option<u64>) -> String {
+fn memory_problem(what: &str, needed: u64, limit: Option<u64>) -> String {
     let needed = size_text(needed);
     match limit {
         Some(limit) => format!("{what} needs about {needed} of memory, but may take {} only", size_text(limit)),

@@ -84,6 +84,7 @@ pub mod io;
 mod start;
 pub mod search;
 mod settings;
+mod needs;
 mod solve;
 mod choose;
 mod ncut;

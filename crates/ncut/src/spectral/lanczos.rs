@@ -97,6 +97,11 @@ fn n_kept(n_wanted: usize) -> usize {
     (n_wanted + (n_wanted / 4).max(WIDTH / 2)).next_multiple_of(WIDTH)
 }
 
+/// Vectors that steps towards so many have at a time, work space included.
+pub(super) fn n_vectors(n_wanted: usize) -> usize {
+    room(n_wanted) + n_kept(n_wanted) + 4 * WIDTH
+}
+
 /// Vectors there is room for.
 fn room(n_wanted: usize) -> usize {
     n_kept(n_wanted) + (n_wanted / 2).max(6 * WIDTH)

@@ -1,30 +1,23 @@
-//! How much memory a command may take: what was asked for, or what the machine, its container and the limits of the
-//! process leave.
+//! How much memory a process may take: what the machine, its container and the limits of the process leave. The library
+//! takes it as a number; the command line and the Python package find it out here.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The part of what is left that a command takes without being asked to: others run beside it, and estimates are rough.
+/// The part of what is left that work takes without being asked to: others run beside it, and estimates are rough.
 const SHARE: f64 = 0.9;
-/// However little was asked for, work may take this: a program is not worth starting for less.
-const LEAST: u64 = 64 << 20;
+/// Address space that the system's allocator sets aside for a thread, used or not.
+const PER_THREAD: u64 = 64 << 20;
 
-/// Bytes that work may take from now on, if anything limits them: what was asked for less what is taken, or what is left.
-pub(crate) fn allowed(asked: Option<u64>) -> Option<u64> {
-    match asked {
-        Some(asked) => Some(asked.max(LEAST).saturating_sub(taken().unwrap_or(0))),
-        None => left(),
-    }
-}
-
-/// Bytes that are left on this machine for this process, a part of them, if the system tells.
-pub(crate) fn left() -> Option<u64> {
-    let left = [of_machine(), of_container(), of_process()].into_iter().flatten().min()?;
+/// Bytes of memory that are left for this process, nine tenths of them, if the system tells. Where address space is limited
+/// (`ulimit -v`), what `n_threads` may set aside of it without using it is taken off.
+pub fn memory_left(n_threads: u64) -> Option<u64> {
+    let left = [of_machine(), of_container(), of_process(n_threads)].into_iter().flatten().min()?;
     Some((left as f64 * SHARE) as u64)
 }
 
-/// Bytes of memory that this process has taken, mapped files aside.
-fn taken() -> Option<u64> {
+/// Bytes of memory that this process has taken, mapped files aside, if the system tells.
+pub fn memory_taken() -> Option<u64> {
     kibibytes(&fs::read_to_string("/proc/self/status").ok()?, "RssAnon:")
 }
 
@@ -65,7 +58,7 @@ fn of_group(line: &str) -> Option<u64> {
 }
 
 /// What the limits of the process (`ulimit -v`, `ulimit -d`) leave.
-fn of_process() -> Option<u64> {
+fn of_process(n_threads: u64) -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let left = |limit: &str, taken: &str| {
@@ -74,6 +67,7 @@ fn of_process() -> Option<u64> {
         Some(limit.saturating_sub(kibibytes(&status, taken)?))
     };
     let address_space = left("Max address space", "VmSize:");
+    let address_space = address_space.map(|left| left.saturating_sub(n_threads * PER_THREAD));
     address_space.into_iter().chain(left("Max data size", "VmData:")).min()
 }
 
@@ -86,4 +80,26 @@ fn number(file: &Path) -> Option<u64> {
 fn kibibytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse::<u64>().ok().map(|count| count * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn linux_tells_what_is_left_and_what_is_taken() {
+        let (left, taken) = (memory_left(0).unwrap(), memory_taken().unwrap());
+        assert!(left > 1 << 20, "{left}");
+        assert!((1..1 << 34).contains(&taken), "{taken}");
+    }
+
+    #[test]
+    fn lines_without_a_limit_tell_nothing() {
+        assert_eq!(of_group("0::/no/such/group"), None);
+        assert_eq!(of_group("3:cpu:/"), None);
+        assert_eq!(of_group("nonsense"), None);
+        assert_eq!(kibibytes("VmSize:\t  12 kB\n", "VmSize:"), Some(12 << 10));
+        assert_eq!(kibibytes("VmSize:\n", "VmSize:"), None);
+    }
 }
