@@ -67,7 +67,8 @@ pub(crate) fn end_without_signal() {
 
 #[cfg(unix)]
 extern "C" fn on_abort(_: libc::c_int) {
-    const MESSAGE: &[u8] = b"ncut: out of memory; free some, use --preset fast or a smaller input, or make an .ncut file \
+    const MESSAGE: &[u8] =
+        b"ncut: out of memory; free some, use --preset fast or a smaller input, or make an .ncut file \
 of the graph (`ncut convert IN OUT.ncut --memory-limit 1G`)\n";
     // Any other reason to abort stays one: after this handler the process ends by the signal.
     if WAS_REFUSED.load(Ordering::Relaxed) {

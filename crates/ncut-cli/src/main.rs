@@ -37,12 +37,12 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     allocation::end_without_signal();
     let cli = Cli::parse();
-    if let Some(allowed) = cli.command.threads() {
-        // More threads than cores only get in each other's way.
-        let cores = std::thread::available_parallelism().map_or(usize::MAX, NonZero::get);
-        let threads = cores.min(allowed as usize);
-        // Where the system grants no threads, the work is done with those there are.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads).build_global();
+    // More threads than cores only get in each other's way.
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let threads = cli.command.threads().map_or(cores, |allowed| cores.min(allowed as usize));
+    if rayon::ThreadPoolBuilder::new().num_threads(threads).build_global().is_err() {
+        // Where the system grants no threads, this one does all the work.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
     }
     let done = match cli.command.trusts_files() {
         true => run_on_trust(cli.command),

@@ -22,7 +22,13 @@ pub fn memory_taken() -> Option<u64> {
 }
 
 fn of_machine() -> Option<u64> {
-    kibibytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")
+    let memory = fs::read_to_string("/proc/meminfo").ok()?;
+    let available = kibibytes(&memory, "MemAvailable:");
+    // Where the system promises no more than it has, what all processes were promised counts.
+    let is_strict = number(Path::new("/proc/sys/vm/overcommit_memory")) == Some(2);
+    let promised = kibibytes(&memory, "CommitLimit:").zip(kibibytes(&memory, "Committed_AS:"));
+    let unpromised = promised.filter(|_| is_strict).map(|(limit, taken)| limit.saturating_sub(taken));
+    available.into_iter().chain(unpromised).min()
 }
 
 /// What the control groups leave: the group of this process, and all that it is in.

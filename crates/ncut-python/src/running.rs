@@ -18,6 +18,23 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Between two calls of a callback.
 const BETWEEN_CALLS: Duration = Duration::from_millis(50);
 
+/// No work is begun with less memory than this.
+const LEAST_MEMORY: u64 = 16 << 20;
+
+/// Refuses what needs more memory than is left: where memory is missing later, the interpreter may have to end.
+///
+/// # Errors
+/// `MemoryError`.
+pub(crate) fn check_memory(left: Option<u64>, what: &'static str, needed: u64) -> PyResult<()> {
+    match left {
+        Some(left) if needed > left => {
+            let remedy = "free memory, or use a smaller input";
+            Err(refused(ncut::Error::TooLittleMemory { what, needed, limit: Some(left), remedy }))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What a callback is told: stage, steps done and in all, iterations, moves, objective.
 type Told = (String, u64, u64, usize, u64, Option<f64>);
 
@@ -37,6 +54,9 @@ pub(crate) fn run<T: Send>(
     on_progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Clock<'_>) -> ncut::Result<T> + Send,
 ) -> PyResult<T> {
+    // Before any thread is made: each sets memory aside.
+    let left = memory_left(n_threads as u64 + 1);
+    check_memory(left, "the work", LEAST_MEMORY)?;
     let pool = ThreadPoolBuilder::new().num_threads(n_threads.max(1)).build();
     let pool = pool.map_err(|error| PyRuntimeError::new_err(format!("no threads to work with: {error}")))?;
     let is_stopped = AtomicBool::new(false);
@@ -62,7 +82,7 @@ pub(crate) fn run<T: Send>(
                     ControlFlow::Continue(())
                 }
             });
-            clock.allow_memory(memory_left(n_threads as u64 + 1).unwrap_or(u64::MAX));
+            clock.allow_memory(left.unwrap_or(u64::MAX));
             pool.install(|| work(&clock))
         });
         let stop = || is_stopped.store(true, Ordering::Relaxed);

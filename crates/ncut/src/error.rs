@@ -238,7 +238,9 @@ const MORE_MEMORY: &str = "allow more (--memory-limit)";
 fn memory_problem(what: &str, needed: u64, limit: Option<u64>) -> String {
     let needed = size_text(needed);
     match limit {
-        Some(limit) => format!("{what} needs about {needed} of memory, but may take {} only", size_text(limit)),
+        Some(limit) => {
+            format!("{what} needs about {needed} of memory, but only {} are left for it", size_text(limit))
+        }
         None => format!("{what} needs another {needed} of memory, which the system does not have"),
     }
 }

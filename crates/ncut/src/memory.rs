@@ -11,16 +11,9 @@ pub(crate) const BASE: u64 = 16 << 20;
 /// Bytes of the arrays that a graph has for each of its nodes: where its row begins, its degree, its self-loop.
 pub(crate) const PER_NODE: u64 = 24;
 
-/// Refuses work that needs more bytes of memory than the clock allows; `remedy` is what else helps. Where it allows a
-/// number of bytes, the system must have them too: later, what is refused may end the process.
+/// Refuses work that needs more bytes of memory than the clock allows; `remedy` is what else helps.
 pub(crate) fn check(clock: &Clock<'_>, what: &'static str, needed: u64, remedy: &'static str) -> Result<()> {
-    let Some(limit) = clock.memory() else { return Ok(()) };
-    check_within(Some(limit), what, needed, remedy)?;
-    let mut trial = Vec::<u8>::new();
-    let room = trial.try_reserve_exact(usize::try_from(needed).unwrap_or(usize::MAX));
-    // Not to be left out as useless.
-    drop(std::hint::black_box(trial));
-    room.map_err(|_| Error::TooLittleMemory { what, needed, limit: None, remedy })
+    check_within(clock.memory(), what, needed, remedy)
 }
 
 /// The same, given the limit.

@@ -10,13 +10,18 @@ use crate::memory;
 use crate::progress::Clock;
 use crate::settings::{Ncut, Preset};
 
-/// Bytes that the search takes for a node: labels, groups, sums and queues of some levels.
-const SEARCH_PER_NODE: u64 = 260;
-/// Bytes that the search takes for an entry: coarse graphs, as they are made and as they are kept.
-const SEARCH_PER_ENTRY: u64 = 36;
-/// Entries beyond so many take less: of such graphs there is one other of that size at the most, with narrow weights.
-const MANY_ENTRIES: u64 = 1 << 23;
-const SEARCH_PER_FURTHER_ENTRY: u64 = 10;
+/// Bytes that the search takes for a node: labels, groups, sums and queues of some levels; and with preset `best` the
+/// populations that were, 60 of them.
+const SEARCH_PER_NODE: u64 = 40;
+const POPULATIONS_PER_NODE: u64 = 320;
+/// Bytes that the search takes for an entry of a graph that is not large: coarse graphs, as they are made and as they are
+/// kept, two of them at a time; and what every further thread takes that makes one.
+const SEARCH_PER_ENTRY: u64 = 80;
+const SEARCH_PER_THREAD_AND_ENTRY: u64 = 40;
+/// Threads that make solutions side by side.
+const MAX_SIDE_BY_SIDE: u64 = 4;
+/// Of a large graph there is one other of its size at the most, with narrow weights.
+const SEARCH_PER_FURTHER_ENTRY: u64 = 12;
 
 /// Bytes that the paper's solver takes for a node, for an entry, and for a link of the clusters that it merges in pairs.
 const PAPER_PER_NODE: u64 = 140;
@@ -63,9 +68,11 @@ impl Ncut {
 
     fn memory_to_choose(&self, graph: &Graph<'_>, n_clusters: usize) -> u64 {
         let preset = if self.preset == Preset::Paper { Preset::Paper } else { Preset::Fast };
-        let to_solve = self
-            .memory_to_solve(graph, preset, n_clusters + 1)
-            .max(self.memory_to_solve(graph, self.preset, n_clusters));
+        let to_solve = self.memory_to_solve(graph, preset, n_clusters + 1).max(self.memory_to_solve(
+            graph,
+            self.preset,
+            n_clusters,
+        ));
         // The labels of every number are kept.
         let of_labels = 4 * (graph.n_nodes() as u64).saturating_mul(n_clusters as u64 + 1);
         to_solve.max(eigenvalues(graph, n_clusters + 1)).saturating_add(of_labels)
@@ -80,10 +87,19 @@ impl Ncut {
                 PAPER_PER_NODE * n_nodes + PAPER_PER_ENTRY * n_entries + PAPER_PER_LINK * n_links
             }
             Preset::Fast | Preset::Default | Preset::Best => {
-                let n_further = n_entries.saturating_sub(MANY_ENTRIES);
-                SEARCH_PER_NODE * n_nodes
-                    + SEARCH_PER_ENTRY * n_entries.min(MANY_ENTRIES)
-                    + SEARCH_PER_FURTHER_ENTRY * n_further
+                let max_thorough = self.limits.max_entries_thorough as u64;
+                let n_first = n_entries.min(max_thorough);
+                let is_recombined = preset == Preset::Best && n_entries <= max_thorough
+                    || preset == Preset::Default && n_entries <= self.limits.max_entries_brief as u64;
+                let n_further_threads = match is_recombined {
+                    true => (crate::parallel::current_num_threads() as u64).clamp(2, MAX_SIDE_BY_SIDE) - 2,
+                    false => 0,
+                };
+                let per_node =
+                    SEARCH_PER_NODE + if preset == Preset::Best { POPULATIONS_PER_NODE } else { 0 };
+                per_node * n_nodes
+                    + (SEARCH_PER_ENTRY + SEARCH_PER_THREAD_AND_ENTRY * n_further_threads) * n_first
+                    + SEARCH_PER_FURTHER_ENTRY * (n_entries - n_first)
             }
         };
         memory::BASE + of_solver
@@ -92,7 +108,7 @@ impl Ncut {
 
 #[cfg(feature = "spectral")]
 fn eigenvalues(graph: &Graph<'_>, count: usize) -> u64 {
-    crate::spectral::memory_needed(graph, count)
+    crate::spectral::Spectrum::memory_needed(graph, count)
 }
 
 /// Without the feature `spectral` there are none.

@@ -40,6 +40,7 @@ impl Picture {
             clock.report(&progress)
         };
         let stride = self.width * self.n_channels;
+        memory::check(clock, "the blurred picture", 8 * self.values.len() as u64, "do without the blur")?;
         let mut values = vec![0.0; self.values.len()];
         for (row, blurred) in values.chunks_exact_mut(stride).enumerate() {
             let source = |place: isize| &self.values[mirrored(place, self.height) * stride..][..stride];

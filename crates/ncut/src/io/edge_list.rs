@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::{Collected, TEXT_REMEDY};
 use super::edge_chunk::EdgeChunk;
 use super::fields::{COMMENTS, Cut, Fields, Layout, Separator, quoted};
 use super::names::{Names, Numbering};
 use super::text::{Lines, Parsed};
+use super::{Collected, TEXT_REMEDY};
 use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Graph, Spilling};
 use crate::memory;

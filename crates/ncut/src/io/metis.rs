@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{GraphFile, TEXT_REMEDY};
 use super::fields::{parse_count, parse_node, parse_weight, without_blanks};
 use super::numbers::{decimal, digits};
 use super::text::{Lines, Parsed, as_text, without_end};
+use super::{GraphFile, TEXT_REMEDY};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Symmetrize, Weights};
 use crate::memory;

@@ -268,7 +268,8 @@ pub fn read_bytes(path: &Path, clock: &Clock<'_>) -> Result<Vec<u8>> {
 }
 
 /// What helps when a graph in text is too large.
-const TEXT_REMEDY: &str = "make an .ncut file of it, which takes no memory (`ncut convert IN OUT.ncut --memory-limit 1G`)";
+const TEXT_REMEDY: &str =
+    "make an .ncut file of it, which takes no memory (`ncut convert IN OUT.ncut --memory-limit 1G`)";
 
 /// What a file holds.
 enum Contents {

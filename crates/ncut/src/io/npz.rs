@@ -12,11 +12,7 @@ use crate::graph::{Graph, NodeId, Weights};
 use crate::memory;
 
 /// Reads a matrix; the arrays it takes may have `budget` bytes of memory.
-pub(super) fn read(
-    file: impl Read + Seek,
-    options: &ReadOptions,
-    budget: Option<u64>,
-) -> Result<GraphFile> {
+pub(super) fn read(file: impl Read + Seek, options: &ReadOptions, budget: Option<u64>) -> Result<GraphFile> {
     let mut archive = Archive::open(file, budget)?;
     if !archive.names().iter().any(|name| name == "format") {
         let problem = format!(

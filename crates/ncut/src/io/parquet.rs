@@ -51,7 +51,12 @@ fn table(file: &Columns<File>, budget: Option<u64>) -> Result<Table> {
     // All rows, and those of the largest group once more.
     let n_rows = groups.clone().fold(groups.max().unwrap_or(0), u64::saturating_add);
     let needed = n_rows.saturating_mul(8 * n_columns as u64);
-    memory::check_within(budget, "a table as large as the file promises", needed, "use fewer rows or columns")?;
+    memory::check_within(
+        budget,
+        "a table as large as the file promises",
+        needed,
+        "use fewer rows or columns",
+    )?;
     if let Some(column) = file.kinds.iter().position(|kind| matches!(kind, Kind::Text)) {
         return Err(file.refuse(column, "holds text, no numbers; leave it out"));
     }
