@@ -17,11 +17,11 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use ncut::io::{GraphFile, check_writable, read_graph};
-use ncut::spectral::{SpectrumSettings, UpperBound};
-use ncut::{ComponentChoice, Graph};
+use ncut::spectral::{Spectrum, SpectrumSettings, UpperBound};
+use ncut::{ComponentChoice, Graph, Ncut};
 
 use crate::UsageError;
-use crate::args::{ReadingArgs, SolvingArgs};
+use crate::args::{Count, ReadingArgs, SolvingArgs};
 use crate::report::{BoundReport, Seconds, Summary, is_stdout};
 use crate::watch::Watch;
 
@@ -83,6 +83,22 @@ fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &Wat
     let verify = started.elapsed().as_secs_f64() - read;
     watch.limit_memory(reading.memory.memory_limit);
     Ok(Opened { file, seconds: Seconds { read, verify, ..Seconds::default() } })
+}
+
+/// Refuses a bound that needs too much memory, before there are labels to be lost.
+fn check_bound(graph: &Graph<'_>, solving: &SolvingArgs, watch: &Watch) -> ncut::Result<()> {
+    let n_clusters = match solving.n_clusters {
+        Count::Exactly(n_clusters) => n_clusters,
+        Count::Auto => Ncut::MAX_SUGGESTED,
+    };
+    let needed = Spectrum::memory_needed(graph, n_clusters.min(graph.n_nodes()));
+    match watch.clock().memory() {
+        Some(limit) if solving.bound && needed > limit => {
+            let (what, limit, remedy) = ("the bound", Some(limit), "do without --bound");
+            Err(ncut::Error::TooLittleMemory { what, needed, limit, remedy })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The upper bound of what was clustered, where it is asked for and there is time for it.

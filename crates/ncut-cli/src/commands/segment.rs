@@ -10,7 +10,7 @@ use ncut::io::{GraphFormat, read_bytes, write_graph, write_label_grid, write_who
 use ncut::{ComponentChoice, Graph, Label};
 use serde::Serialize;
 
-use super::{check_outputs, upper_bound};
+use super::{check_bound, check_outputs, upper_bound};
 use crate::args::{SegmentArgs, SolvingArgs, StyleArg};
 use crate::report::{BoundReport, ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
 use crate::watch::{OnInterrupt, Watch, uninterrupted};
@@ -69,6 +69,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
 
     let solving = Instant::now();
     limit_memory();
+    check_bound(&graph, &args.solving, &watch).map_err(refused)?;
     // A picture has a background, and things in it may be small.
     let solving_args =
         SolvingArgs { min_share: args.solving.min_share.or(Some(0.0)), ..args.solving.clone() };

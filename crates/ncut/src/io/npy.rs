@@ -29,6 +29,8 @@ enum Kind {
     Text,
 }
 
+/// Bytes of a header at most: it names a type and a shape.
+const MAX_HEADER: usize = 1 << 20;
 /// What helps when an array is too large.
 const REMEDY: &str = "keep fewer or narrower numbers in it";
 
@@ -76,7 +78,12 @@ impl Array {
             fill(&mut reader, &mut size)?;
             u32::from_le_bytes(size) as usize
         };
-        let header = read_exactly(&mut reader, header_size).map_err(Option::unwrap_or_default)?;
+        if header_size > MAX_HEADER {
+            return Err(format!("has a header of {header_size} bytes; {MAX_HEADER} is the most"));
+        }
+        let no_memory = || "has a header that no memory is left for".to_string();
+        let header =
+            read_exactly(&mut reader, header_size).map_err(|problem| problem.unwrap_or_else(no_memory))?;
         let header = std::str::from_utf8(&header).map_err(|_| "has a header that is not text")?;
         Self::parse_header(header)
     }
