@@ -97,9 +97,9 @@ fn n_kept(n_wanted: usize) -> usize {
     (n_wanted + (n_wanted / 4).max(WIDTH / 2)).next_multiple_of(WIDTH)
 }
 
-/// Vectors that steps towards so many have at a time, work space included.
+/// Vectors that steps towards so many have at a time, at the most: work space included, and twice while they are turned.
 pub(super) fn n_vectors(n_wanted: usize) -> usize {
-    room(n_wanted) + n_kept(n_wanted) + 4 * WIDTH
+    2 * room(n_wanted) + n_kept(n_wanted) + 4 * WIDTH
 }
 
 /// Vectors there is room for.
