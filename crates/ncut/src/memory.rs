@@ -9,6 +9,7 @@ use crate::progress::Clock;
 /// What threads, tables and small graphs take, whatever is asked for.
 pub(crate) const BASE: u64 = 16 << 20;
 /// Bytes of the arrays that a graph has for each of its nodes: where its row begins, its degree, its self-loop.
+#[cfg(any(feature = "files", feature = "image"))]
 pub(crate) const PER_NODE: u64 = 24;
 
 /// Refuses work that needs more bytes of memory than the clock allows; `remedy` is what else helps.
@@ -32,6 +33,7 @@ pub(crate) fn check_within(
 }
 
 /// Bytes of the matrix of a graph: its columns and, where they are stored, its weights in 64 bits.
+#[cfg(any(feature = "files", feature = "image", feature = "spectral"))]
 pub(crate) fn matrix(n_entries: u64, is_weighted: bool) -> u64 {
     n_entries.saturating_mul(if is_weighted { 12 } else { 4 })
 }
