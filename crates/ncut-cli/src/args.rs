@@ -134,6 +134,8 @@ pub(crate) struct PointsArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) graph_out: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
 }
 
@@ -170,6 +172,8 @@ pub(crate) struct SegmentArgs {
     /// Write the graph, in any format `convert` knows
     #[arg(long, value_name = "FILE")]
     pub(crate) graph_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
 }
@@ -291,8 +295,8 @@ Examples:
   ncut convert web.txt.zst web.ncut --memory-limit 2G   edges that do not fit are sorted in files beside web.ncut
 
 Only edge lists and .ncut files keep ids; the other formats number the nodes in the order they first appear.
---memory-limit is for edge lists and symmetric Matrix Market files; arrays over the nodes come on top. Other commands
-put their temporary files beside the graph."))]
+With --memory-limit, edge lists and symmetric Matrix Market files are sorted by way of temporary files; arrays over the
+nodes come on top. Other files that need more are refused. Other commands put their temporary files beside the graph."))]
 pub(crate) struct ConvertArgs {
     /// The graph to read
     pub(crate) input: PathBuf,
@@ -527,8 +531,16 @@ pub(crate) struct ReadingArgs {
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true, require_equals = true, num_args = 0..=1,
           default_missing_value = "yes")]
     verify: Option<YesNoArg>,
-    /// Memory for the edges of a text file, such as 500M or 2G; what is more is sorted in temporary files
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+}
+
+/// How much memory may be taken.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct MemoryArgs {
+    /// Memory to take, such as 500M or 2G: edges of text files beyond it are sorted in temporary files, other work that
+    /// needs more is refused [default: most of what is free]
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
     pub(crate) memory_limit: Option<u64>,
 }
 
@@ -550,7 +562,7 @@ impl ReadingArgs {
                 Some(YesNoArg::Yes) => Header::Yes,
                 Some(YesNoArg::No) => Header::No,
             },
-            memory_limit: self.memory_limit,
+            memory_limit: self.memory.memory_limit,
             verification: if self.trusts() { Verification::Never } else { Verification::BeforeUse },
         }
     }

@@ -6,12 +6,15 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ncut::{Clock, Progress, Stage, StopReason};
+use ncut_machine::{memory_left, memory_taken};
 
 use crate::signals;
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(300);
 const BETWEEN_DRAWINGS: Duration = Duration::from_millis(100);
+/// However little was asked for, work may take this: no graph is worth clustering in less.
+const LEAST_MEMORY: u64 = 64 << 20;
 
 /// What the first Ctrl-C means.
 #[derive(Clone, Copy, PartialEq)]
@@ -42,6 +45,15 @@ impl Watch {
     /// The clock that everything the command does is told about.
     pub(crate) fn clock(&self) -> &Clock<'static> {
         &self.clock
+    }
+
+    /// Limits the memory of the work from now on: to what was asked for, or to what is left.
+    pub(crate) fn limit_memory(&self, asked: Option<u64>) {
+        let allowed = match asked {
+            Some(asked) => Some(asked.max(LEAST_MEMORY).saturating_sub(memory_taken().unwrap_or(0))),
+            None => memory_left(0),
+        };
+        self.clock.allow_memory(allowed.unwrap_or(u64::MAX));
     }
 
     /// Limits the time from now on.

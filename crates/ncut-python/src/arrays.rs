@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use ncut::neighbors::{Points, Values};
 use ncut::{Graph, Label, NodeId, Symmetrize, Weights};
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::{named, refused};
@@ -23,7 +23,7 @@ impl Integers<'_> {
         match self {
             Self::Narrow(array) => {
                 let offset = |&offset: &i32| u64::try_from(offset).map_err(|_| negative());
-                array.as_slice()?.iter().map(offset).collect()
+                collected(array.as_slice()?.iter().map(offset)).map(Cow::Owned)
             }
             Self::Wide(array) => {
                 let offsets = array.as_slice()?;
@@ -48,10 +48,23 @@ impl Integers<'_> {
             }
             Self::Wide(array) => {
                 let column = |&column: &i64| NodeId::try_from(column).map_err(|_| outside(column));
-                array.as_slice()?.iter().map(column).collect()
+                collected(array.as_slice()?.iter().map(column)).map(Cow::Owned)
             }
         }
     }
+}
+
+/// The items of a copy, or `MemoryError` where there is no room for it.
+fn collected<T>(items: impl ExactSizeIterator<Item = PyResult<T>>) -> PyResult<Vec<T>> {
+    let mut copy = Vec::new();
+    let room = copy.try_reserve_exact(items.len());
+    room.map_err(|_| {
+        PyMemoryError::new_err("there is no memory for a copy of the matrix's row or column numbers")
+    })?;
+    for item in items {
+        copy.push(item?);
+    }
+    Ok(copy)
 }
 
 /// Weights of either width, or none where all are 1.
@@ -120,6 +133,12 @@ impl Csr<'_> {
 }
 
 impl<'a> Rows<'a> {
+    /// Bytes of memory that checking the rows takes: arrays over the nodes, and rows in order where they are in none.
+    pub(crate) fn memory_needed(&self) -> u64 {
+        let per_entry = if self.symmetrize == Symmetrize::Refuse { 16 } else { 40 };
+        24 * self.offsets.len() as u64 + per_entry * self.columns.len() as u64
+    }
+
     pub(crate) fn graph(self) -> ncut::Result<Graph<'a>> {
         Graph::from_csr(self.offsets, self.columns, self.weights, self.symmetrize)
     }

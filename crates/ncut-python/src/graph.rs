@@ -1,11 +1,12 @@
 //! Graphs that were checked once, for Python to hold.
 
 use ncut::{Graph, Weights};
+use ncut_machine::memory_left;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::arrays::{Csr, CsrArrays, Rows, rows_arrays, symmetrization};
-use crate::running::run;
+use crate::running::{check_memory, run};
 
 /// A graph, checked once.
 ///
@@ -75,6 +76,8 @@ impl GraphHandle {
     /// The three arrays of its matrix by rows, for scipy; ones are written out.
     fn _arrays<'py>(&self, py: Python<'py>) -> PyResult<CsrArrays<'py>> {
         let graph = &self.graph;
+        let needed = 16 * graph.columns().len() as u64 + 8 * graph.n_nodes() as u64;
+        check_memory(memory_left(1), "a copy of the graph's matrix", needed)?;
         let weights = match graph.weights() {
             Weights::Unit => vec![1.0; graph.columns().len()],
             Weights::F32(weights) => weights.iter().map(|&weight| f64::from(weight)).collect(),
@@ -117,7 +120,11 @@ impl GraphSource<'_> {
         let symmetrize = symmetrization(symmetrize)?;
         Ok(match self {
             Self::Checked(handle) => Source::Checked(&handle.get().graph),
-            Self::Csr(csr) => Source::Rows(csr.rows(symmetrize)?),
+            Self::Csr(csr) => {
+                let rows = csr.rows(symmetrize)?;
+                check_memory(memory_left(1), "checking the matrix", rows.memory_needed())?;
+                Source::Rows(rows)
+            }
         })
     }
 }

@@ -2,13 +2,14 @@
 
 use ncut::Label;
 use ncut::image::{Picture, PictureGraph, PixelLinks};
+use ncut_machine::memory_left;
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use crate::arrays::LabelArray;
 use crate::bugs::caught;
 use crate::graph::GraphHandle;
-use crate::running::run;
+use crate::running::{check_memory, run};
 use crate::{named, refused};
 
 /// How a picture becomes a graph.
@@ -52,7 +53,9 @@ pub(crate) fn picture_graph<'py>(
     let links = named("links", &settings.links, &choices)?;
     let graph = PictureGraph { links, beta, epsilon, sigma_value, sigma_distance };
     let &[height, width, n_channels] = pixels.shape() else { unreachable!("the array has three axes") };
-    let values = pixels.as_slice()?.to_vec();
+    let pixels = pixels.as_slice()?;
+    check_memory(memory_left(n_threads as u64 + 1), "a copy of the picture", 8 * pixels.len() as u64)?;
+    let values = pixels.to_vec();
     let built = run(py, n_threads, on_progress.as_ref(), move |clock| {
         let picture = Picture::new(height, width, n_channels, values, white)?;
         let picture = if is_whole { picture.whole() } else { picture };

@@ -40,6 +40,10 @@ mod _ncut {
 fn refused(error: ncut::Error) -> PyErr {
     match error {
         ncut::Error::OutOfMemory { .. } => PyMemoryError::new_err(error.to_string()),
+        // Without the option of the command line that its own words name.
+        ncut::Error::TooLittleMemory { remedy, .. } => {
+            PyMemoryError::new_err(format!("{}; {remedy}", error.problem()))
+        }
         _ => PyValueError::new_err(error.to_string()),
     }
 }

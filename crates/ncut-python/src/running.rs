@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use ncut::{Clock, Progress, StopReason};
+use ncut_machine::memory_left;
 use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -17,6 +18,23 @@ use crate::refused;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 /// Between two calls of a callback.
 const BETWEEN_CALLS: Duration = Duration::from_millis(50);
+
+/// No work is begun with less memory than this.
+const LEAST_MEMORY: u64 = 16 << 20;
+
+/// Refuses what needs more memory than is left: where memory is missing later, the interpreter may have to end.
+///
+/// # Errors
+/// `MemoryError`.
+pub(crate) fn check_memory(left: Option<u64>, what: &'static str, needed: u64) -> PyResult<()> {
+    match left {
+        Some(left) if needed > left => {
+            let remedy = "free memory, or use a smaller input";
+            Err(refused(ncut::Error::TooLittleMemory { what, needed, limit: Some(left), remedy }))
+        }
+        _ => Ok(()),
+    }
+}
 
 /// What a callback is told: stage, steps done and in all, iterations, moves, objective.
 type Told = (String, u64, u64, usize, u64, Option<f64>);
@@ -38,6 +56,9 @@ pub(crate) fn run<T: Send>(
     on_progress: Option<&Bound<'_, PyAny>>,
     work: impl FnOnce(&Clock<'_>) -> ncut::Result<T> + Send,
 ) -> PyResult<T> {
+    // Before any thread is made: each sets memory aside.
+    let left = memory_left(n_threads as u64 + 1);
+    check_memory(left, "the work", LEAST_MEMORY)?;
     let pool = pool_of(n_threads.max(1)).map_err(no_threads)?;
     let is_stopped = AtomicBool::new(false);
     let (tell, mut hear) = mpsc::channel::<Told>();
@@ -62,6 +83,7 @@ pub(crate) fn run<T: Send>(
                     ControlFlow::Continue(())
                 }
             });
+            clock.allow_memory(left.unwrap_or(u64::MAX));
             pool.install(|| work(&clock))
         });
         let worker = worker.map_err(no_threads)?;

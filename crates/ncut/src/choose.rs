@@ -126,6 +126,7 @@ impl Ncut {
             let expected = "`ncut` where the number of clusters is to be found out";
             return Err(Error::BadSetting { name: "objective", value, expected });
         }
+        self.check_memory_to_choose(graph, to, clock)?;
         // One more on either side: the gap before the first, and the one after the last.
         let (min, max) = (from.max(2) - 1, (to + 1).min(graph.n_nodes()));
         let preset = if self.preset == Preset::Paper { Preset::Paper } else { Preset::Fast };

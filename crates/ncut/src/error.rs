@@ -32,6 +32,19 @@ pub enum Error {
         n_entries: usize,
     },
 
+    /// The work needs more memory than it may take.
+    #[error("{}; {}, or {remedy}", memory_problem(what, *needed, *limit), MORE_MEMORY)]
+    TooLittleMemory {
+        /// What needs it.
+        what: &'static str,
+        /// Bytes that are needed, about.
+        needed: u64,
+        /// Bytes that may be taken; `None` where the system has no more.
+        limit: Option<u64>,
+        /// What else helps.
+        remedy: &'static str,
+    },
+
     /// An edge names a node that does not exist.
     #[error("entry ({from}, {to}) is outside the graph, whose nodes are 0 to {}", n_nodes.saturating_sub(1))]
     NodeOutOfRange {
@@ -164,6 +177,14 @@ impl From<Stopped> for Error {
 }
 
 impl Error {
+    /// What is wrong, without what to do about it where that is told apart: too little memory.
+    pub fn problem(&self) -> String {
+        match self {
+            &Self::TooLittleMemory { what, needed, limit, .. } => memory_problem(what, needed, limit),
+            other => other.to_string(),
+        }
+    }
+
     /// A problem in a file: at a line, when there is one.
     #[cfg(any(feature = "files", feature = "image"))]
     pub(crate) fn in_file(line: impl Into<Option<u64>>, problem: impl Into<String>) -> Self {
@@ -207,6 +228,33 @@ impl Error {
             Self::BadFile { .. } | Self::InFile { .. } | Self::Stopped { .. } => self,
             other => Self::InFile { path: path.into(), error: Box::new(other) },
         }
+    }
+}
+
+/// How to get more memory on the command line.
+const MORE_MEMORY: &str = "allow more (--memory-limit)";
+
+/// What lacks, without a remedy.
+fn memory_problem(what: &str, needed: u64, limit: Option<u64>) -> String {
+    let needed = size_text(needed);
+    match limit {
+        Some(limit) => {
+            format!("{what} needs about {needed} of memory, but only {} are left for it", size_text(limit))
+        }
+        None => format!("{what} needs another {needed} of memory, which the system does not have"),
+    }
+}
+
+/// A number of bytes for people: three digits and a unit.
+fn size_text(n_bytes: u64) -> String {
+    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.into_iter().find(|unit| n_bytes >= unit.0) {
+        Some((unit, name)) => {
+            let number = n_bytes as f64 / unit as f64;
+            let digits = if number < 9.95 { 1 } else { 0 };
+            format!("{number:.digits$} {name}")
+        }
+        None => format!("{n_bytes} bytes"),
     }
 }
 

@@ -45,6 +45,7 @@
 
 pub mod progress;
 pub mod error;
+mod memory;
 pub mod limits;
 pub mod objective;
 mod parallel;
@@ -83,6 +84,7 @@ pub mod io;
 mod start;
 pub mod search;
 mod settings;
+mod needs;
 mod solve;
 mod choose;
 mod ncut;

@@ -59,6 +59,7 @@ impl Ncut {
     /// As [`solve`](Self::solve).
     pub fn solve_by(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<Clustering> {
         self.check(graph)?;
+        self.check_memory(graph, clock)?;
         if let Some(limit) = self.time_limit {
             clock.limit(limit);
         }

@@ -102,6 +102,8 @@ pub struct Clock<'a> {
     stopped: AtomicU8,
     /// Microseconds between two calls of the observer.
     between_calls: u64,
+    /// Bytes of memory that may be taken.
+    memory: AtomicU64,
 }
 
 /// Microseconds between two calls of the observer: a call may draw a bar or ask an interpreter. On platforms without a
@@ -130,6 +132,7 @@ impl Clock<'_> {
             next_call: AtomicU64::new(0),
             stopped: AtomicU8::new(GOING),
             between_calls: BETWEEN_CALLS,
+            memory: AtomicU64::new(u64::MAX),
         }
     }
 }
@@ -162,6 +165,17 @@ impl<'a> Clock<'a> {
     pub fn left(&self) -> Option<Duration> {
         let left = self.deadline.load(Ordering::Relaxed).saturating_sub(self.started.micros());
         self.has_limit().then(|| Duration::from_micros(left))
+    }
+
+    /// Sets how many bytes of memory the work from here on may take, beyond what is taken already. Work that is
+    /// estimated to need more is refused before it begins.
+    pub fn allow_memory(&self, n_bytes: u64) {
+        self.memory.store(n_bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes of memory that may be taken, if they are limited.
+    pub fn memory(&self) -> Option<u64> {
+        Some(self.memory.load(Ordering::Relaxed)).filter(|&n_bytes| n_bytes != u64::MAX)
     }
 
     /// Tells how the work goes. The observer is called unless it was a moment ago.

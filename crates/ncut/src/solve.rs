@@ -104,8 +104,8 @@ impl Ncut {
         let part = Subgraph::without_isolated(graph)?;
         let given: Option<Vec<ClusterId>> = given.map(|labels| part.gather(&labels));
         let searched = match O::USES_SIZES {
-            false => search(part.graph(), objective, given, &request, clock)?,
-            true => search(&part.graph().with_unit_sizes(), objective, given, &request, clock)?,
+            false => search(part.graph(), objective, given.as_deref(), &request, clock)?,
+            true => search(&part.graph().with_unit_sizes(), objective, given.as_deref(), &request, clock)?,
         };
         let labels = searched.labels.into_iter().map(|cluster| cluster as Label).collect();
         Ok(Found {

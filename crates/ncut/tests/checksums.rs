@@ -156,7 +156,7 @@ fn pictures() -> Vec<Case> {
         let is_there = path.is_some();
         let path = path.unwrap_or_default();
         let graph: MakeGraph = Arc::new(move || {
-            let picture = Picture::decode(&read_bytes(&path)?, &path)?;
+            let picture = Picture::decode(&read_bytes(&path, &Clock::new())?, &path)?;
             let blurred = picture.blur(2.0, &Clock::new())?;
             let small = blurred.rescale(scale, &Clock::new())?;
             Ok(PictureGraph::default().build(&small, &Clock::new())?)

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
 
 /// The graph of the recipe: blur 2, scale 0.2, four neighbours.
 fn recipe(coins: &Path) -> Result<Graph<'static>, Failed> {
-    let picture = Picture::decode(&read_bytes(coins)?, coins)?;
+    let picture = Picture::decode(&read_bytes(coins, &Clock::new())?, coins)?;
     let blurred = picture.blur(2.0, &Clock::new())?;
     let small = blurred.rescale(0.2, &Clock::new())?;
     Ok(PictureGraph::default().build(&small, &Clock::new())?)

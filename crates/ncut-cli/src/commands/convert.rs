@@ -14,7 +14,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
     let format = GraphFormat::of(&args.output)?;
     check_outputs(&[Some(&args.input)], &[Some(&args.output)])?;
     let watch = Watch::start(args.quiet, OnInterrupt::Abandon);
-    let sizes = if args.reading.memory_limit.is_some() && format == GraphFormat::Binary {
+    let sizes = if args.reading.memory.memory_limit.is_some() && format == GraphFormat::Binary {
         convert_within_limit(args, &summary, &watch)?
     } else {
         let Opened { file, .. } = open_graph(&args.input, &args.reading, &summary, &watch)?;
@@ -30,6 +30,7 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
 /// Converts without ever having all edges in memory, so that nothing is told that would need them.
 fn convert_within_limit(args: &ConvertArgs, summary: &Summary, watch: &Watch) -> Result<String> {
     let options = args.reading.options();
+    watch.limit_memory(None);
     let converted = uninterrupted(|| convert_graph(&args.input, &args.output, &options, watch.clock()));
     watch.finish();
     let file = converted?;

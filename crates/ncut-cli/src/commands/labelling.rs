@@ -7,7 +7,7 @@ use anyhow::Result;
 use ncut::io::{Names, check_labels_writable, read_labels, write_labels, write_labels_text};
 use ncut::{Agreement, Clustering, Graph, Label, Ncut};
 
-use super::{check_outputs, upper_bound};
+use super::{check_bound, check_outputs, upper_bound};
 use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs};
 use crate::report::{
     AgreementReport, BoundReport, ClusteringReport, Seconds, Summary, counted, is_stdout, print_data,
@@ -51,6 +51,7 @@ impl Job<'_> {
         watch.check()?;
 
         let solving = Instant::now();
+        check_bound(self.graph, self.solving, watch).map_err(|error| error.at(self.input))?;
         let found = self.settings(init).solve_by(self.graph, watch.clock());
         watch.finish();
         let found = found.map_err(|error| match &self.labelling.init {

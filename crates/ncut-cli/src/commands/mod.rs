@@ -17,11 +17,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ncut::io::{GraphFile, check_writable, read_graph};
-use ncut::spectral::{SpectrumSettings, UpperBound};
-use ncut::{ComponentChoice, Graph};
+use ncut::spectral::{Spectrum, SpectrumSettings, UpperBound};
+use ncut::{ComponentChoice, Graph, Ncut};
 
 use crate::UsageError;
-use crate::args::{ReadingArgs, SolvingArgs};
+use crate::args::{Count, ReadingArgs, SolvingArgs};
 use crate::report::{BoundReport, Seconds, Summary, descriptor, is_stdout};
 use crate::signals::will_write;
 use crate::watch::Watch;
@@ -94,13 +94,32 @@ struct Opened {
 /// Reads a graph, or maps it and makes sure that the file is whole.
 fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &Watch) -> Result<Opened> {
     let started = Instant::now();
+    // What was asked for is among the options: edges beyond it go to files, so it is no limit for all that is read.
+    watch.limit_memory(None);
     let file = read_graph(path, &reading.options(), watch.clock())?;
     watch.check()?;
     let read = started.elapsed().as_secs_f64();
     tell_header(summary, path, &file)?;
     file.verify(watch.clock()).map_err(|error| error.at(path))?;
     let verify = started.elapsed().as_secs_f64() - read;
+    watch.limit_memory(reading.memory.memory_limit);
     Ok(Opened { file, seconds: Seconds { read, verify, ..Seconds::default() } })
+}
+
+/// Refuses a bound that needs too much memory, before there are labels to be lost.
+fn check_bound(graph: &Graph<'_>, solving: &SolvingArgs, watch: &Watch) -> ncut::Result<()> {
+    let n_clusters = match solving.n_clusters {
+        Count::Exactly(n_clusters) => n_clusters,
+        Count::Auto => Ncut::MAX_SUGGESTED,
+    };
+    let needed = Spectrum::memory_needed(graph, n_clusters.min(graph.n_nodes()));
+    match watch.clock().memory() {
+        Some(limit) if solving.bound && needed > limit => {
+            let (what, limit, remedy) = ("the bound", Some(limit), "do without --bound");
+            Err(ncut::Error::TooLittleMemory { what, needed, limit, remedy })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The upper bound of what was clustered, where it is asked for and there is time for it.

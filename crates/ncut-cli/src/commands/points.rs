@@ -19,12 +19,14 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     prepare(&args.table, &args.labelling, &[json, graph_out])?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
+    watch.limit_memory(args.memory.memory_limit);
     let table = read_table(&args.table, watch.clock())?;
     watch.check()?;
     let read = started.elapsed().as_secs_f64();
     watch.limit(args.solving.time_limit);
 
     let building = Instant::now();
+    watch.limit_memory(args.memory.memory_limit);
     let (settings, points) = (args.neighbors.graph(args.solving.seed), table.points());
     let graph = settings.build(points, watch.clock());
     let graph = graph.map_err(|error| error.at(&args.table))?;
@@ -47,6 +49,7 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     if let Some(path) = graph_out {
         summary.line(&format!("{} written", path.display()))?;
     }
+    watch.limit_memory(args.memory.memory_limit);
     let job = Job {
         input: &args.table,
         graph: &graph,

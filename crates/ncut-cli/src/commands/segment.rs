@@ -10,7 +10,7 @@ use ncut::io::{GraphFormat, read_bytes, write_graph, write_label_grid, write_who
 use ncut::{ComponentChoice, Graph, Label};
 use serde::Serialize;
 
-use super::{check_outputs, upper_bound};
+use super::{check_bound, check_outputs, upper_bound};
 use crate::args::{SegmentArgs, SolvingArgs, StyleArg};
 use crate::report::{BoundReport, ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
 use crate::signals::uninterrupted;
@@ -50,7 +50,11 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let refused = |error: ncut::Error| error.at(&args.image);
-    let picture = Picture::decode(&read_bytes(&args.image)?, &args.image).map_err(refused)?;
+    let limit_memory = || watch.limit_memory(args.memory.memory_limit);
+    limit_memory();
+    let bytes = read_bytes(&args.image, watch.clock())?;
+    let picture = Picture::decode_by(&bytes, &args.image, watch.clock()).map_err(refused)?;
+    drop(bytes);
     if let Output::Drawing(format) = output {
         format.check_size(picture.height(), picture.width()).map_err(|error| error.at(&args.output))?;
     }
@@ -59,11 +63,14 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     watch.limit(args.solving.time_limit);
 
     let building = Instant::now();
+    limit_memory();
     let (graph, size) = build(args, &picture, &watch).map_err(refused)?;
     let build = building.elapsed().as_secs_f64();
     watch.check()?;
 
     let solving = Instant::now();
+    limit_memory();
+    check_bound(&graph, &args.solving, &watch).map_err(refused)?;
     // A picture has a background, and things in it may be small.
     let solving_args =
         SolvingArgs { min_share: args.solving.min_share.or(Some(0.0)), ..args.solving.clone() };

@@ -157,6 +157,14 @@ impl Run {
     }
 
     #[cfg(feature = "files")]
+    pub(super) fn n_entries(&self) -> usize {
+        match &self.entries {
+            Entries::Narrow(entries) => entries.len(),
+            Entries::Wide(entries) => entries.len(),
+        }
+    }
+
+    #[cfg(feature = "files")]
     /// Bytes of memory, about.
     pub(super) fn n_bytes(&self) -> usize {
         let entries = match &self.entries {

@@ -16,6 +16,8 @@ use super::row_blocks::rows_of_runs;
 #[cfg(feature = "files")]
 use super::spill::{Spill, Spilling};
 use crate::error::{Error, Result};
+#[cfg(feature = "files")]
+use crate::memory;
 use crate::parallel::prelude::*;
 
 /// Collects edges and sorts them into rows; those that memory shall not hold, in temporary files.
@@ -103,6 +105,15 @@ impl EdgeSorter {
     /// The same, with temporary files in `folder` for what takes more than about `limit` bytes of memory.
     pub(crate) fn spilling(self, spilling: Option<&Spilling>) -> Self {
         Self { spill: spilling.map(|spilling| Spill { how: spilling.clone(), runs: Vec::new() }), ..self }
+    }
+
+    /// Bytes of memory that making a graph of `n_nodes` takes, with the edges that are in memory now: portions, sorted
+    /// rows, arrays over nodes.
+    pub(crate) fn memory_needed(&self, n_nodes: usize) -> u64 {
+        let in_runs: u64 = self.runs.iter().map(|run| run.n_bytes() as u64).sum();
+        let is_weighted = self.runs.iter().any(|run| !run.weights.is_empty());
+        let n_entries: u64 = self.runs.iter().map(|run| run.n_entries() as u64).sum();
+        in_runs + memory::matrix(n_entries, is_weighted) + memory::PER_NODE * n_nodes as u64
     }
 
     /// Whether some edges are in files, so that the rows must be [written](Self::for_each_group) one after the other.

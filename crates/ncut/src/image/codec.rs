@@ -11,6 +11,8 @@ use ::image::{
 
 use super::picture::Picture;
 use crate::error::{Error, Result};
+use crate::memory;
+use crate::progress::Clock;
 
 /// Quality of JPEG files: borders one pixel wide stay visible.
 const JPEG_QUALITY: u8 = 95;
@@ -77,10 +79,18 @@ impl Picture {
     /// # Errors
     /// When the bytes are no picture, a damaged one, or one cut short.
     pub fn decode(bytes: &[u8], name: &Path) -> Result<Self> {
+        Self::decode_by(bytes, name, &Clock::new())
+    }
+
+    /// As [`decode`](Self::decode), where the picture must fit the memory that the clock allows.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), or when the picture has too many pixels, before they are decoded.
+    pub fn decode_by(bytes: &[u8], name: &Path, clock: &Clock<'_>) -> Result<Self> {
         if bytes.is_empty() {
             return Err(Error::in_file(None, "is empty"));
         }
-        let image = decoded(bytes, name).map_err(|error| Error::in_file(None, problem(&error)))?;
+        let image = decoded(bytes, name, clock)?;
         let picture = from_image(&image);
         picture.map_err(|error| Error::in_file(None, error.to_string()))
     }
@@ -115,7 +125,18 @@ impl Picture {
     }
 }
 
-fn decoded(bytes: &[u8], name: &Path) -> ImageResult<DynamicImage> {
+fn decoded(bytes: &[u8], name: &Path, clock: &Clock<'_>) -> Result<DynamicImage> {
+    let refuse = |error: ImageError| Error::in_file(None, problem(&error));
+    let decoder = decoder(bytes, name).map_err(refuse)?;
+    // The samples, once more where they are turned upright, and as 64-bit floats.
+    let n_samples = decoder.total_bytes() / u64::from(decoder.color_type().bytes_per_pixel()).max(1)
+        * u64::from(decoder.color_type().channel_count());
+    let needed = decoder.total_bytes().saturating_mul(2).saturating_add(n_samples.saturating_mul(8));
+    memory::check(clock, "decoding the picture", needed, "use a smaller one")?;
+    decode(decoder).map_err(refuse)
+}
+
+fn decoder<'b>(bytes: &'b [u8], name: &Path) -> ImageResult<impl ImageDecoder + 'b> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
     if reader.format().is_none()
         && ImageFormat::from_path(name).is_ok_and(|format| format == ImageFormat::Tga)
@@ -129,8 +150,12 @@ fn decoded(bytes: &[u8], name: &Path) -> ImageResult<DynamicImage> {
             "the end is missing",
         )));
     }
-    let mut decoder = reader.into_decoder()?;
+    let decoder = reader.into_decoder()?;
     Limits::default().reserve(decoder.total_bytes())?;
+    Ok(decoder)
+}
+
+fn decode(mut decoder: impl ImageDecoder) -> ImageResult<DynamicImage> {
     let orientation = decoder.orientation()?;
     let mut image = DynamicImage::from_decoder(decoder)?;
     image.apply_orientation(orientation);

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::picture::{Grain, Picture, n_pixels};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::progress::{Clock, Progress, Stage};
 
 /// The bell is cut off at this many sigmas.
@@ -39,6 +40,7 @@ impl Picture {
             clock.report(&progress)
         };
         let stride = self.width * self.n_channels;
+        memory::check(clock, "the blurred picture", 8 * self.values.len() as u64, "do without the blur")?;
         let mut values = vec![0.0; self.values.len()];
         for (row, blurred) in values.chunks_exact_mut(stride).enumerate() {
             let source = |place: isize| &self.values[mirrored(place, self.height) * stride..][..stride];
@@ -103,6 +105,8 @@ impl Picture {
             Grain::Real => (1.0, self.white),
         };
         let n_pixels = n_pixels(height, width)?;
+        let of_values = 8 * (n_pixels as u64).saturating_mul(self.n_channels as u64);
+        memory::check(clock, "the scaled picture", of_values, "choose a smaller scale")?;
         let mut values = Vec::new();
         let room = values.try_reserve_exact(n_pixels.saturating_mul(self.n_channels));
         room.map_err(|_| Error::OutOfMemory { n_nodes: n_pixels, n_entries: 0 })?;

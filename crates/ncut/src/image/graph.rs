@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Symmetrize, Weights};
+use crate::memory;
 use crate::progress::{Clock, Progress, Stage};
 
 use super::picture::Picture;
@@ -152,6 +153,10 @@ fn link_pixels(
 ) -> Result<Graph<'static>> {
     let (height, width) = (picture.height(), picture.width());
     let n_entries = count_entries(picture, links);
+    // Labels and the like of the solver come later.
+    let needed =
+        memory::matrix(n_entries as u64, true).saturating_add(memory::PER_NODE * picture.n_pixels() as u64);
+    memory::check(clock, "the graph of the picture", needed, "scale the picture down")?;
     let no_memory = |_| Error::OutOfMemory { n_nodes: picture.n_pixels(), n_entries };
     let mut offsets: Vec<u64> = Vec::new();
     let mut neighbors: Vec<NodeId> = Vec::new();

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-use super::Collected;
 use super::edge_chunk::EdgeChunk;
 use super::fields::{COMMENTS, Cut, Fields, Layout, Separator, quoted};
 use super::names::{Names, Numbering};
 use super::text::{Lines, Parsed};
+use super::{Collected, TEXT_REMEDY};
 use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Graph, Spilling};
+use crate::memory;
 
 /// Names of the two columns by which a header is known.
 const HEADER_NAMES: [[&str; 2]; 10] = [
@@ -43,13 +44,16 @@ pub(super) fn read(
     spilling: Option<&Spilling>,
 ) -> Result<Collected> {
     let start = start(lines, separator, header)?;
-    let mut list =
-        List { numbering: Numbering::default(), sorter: EdgeSorter::of_edges().spilling(spilling) };
+    let mut list = List {
+        numbering: Numbering::default(),
+        sorter: EdgeSorter::of_edges().spilling(spilling),
+        budget: lines.budget(),
+    };
     list.take(vec![start.first_edge])?;
     let parse =
         |list: &List, lines: &[u8]| EdgeChunk::parse(lines, start.layout, &list.numbering, &list.sorter);
     lines.parse_rest(&mut list, parse, List::take)?;
-    let List { numbering, sorter } = list;
+    let List { numbering, sorter, .. } = list;
     let n_nodes = numbering.len();
     Ok(Collected { sorter, n_nodes, names: Some(numbering.finish()), header: start.header })
 }
@@ -58,6 +62,8 @@ pub(super) fn read(
 struct List {
     numbering: Numbering,
     sorter: EdgeSorter,
+    /// Bytes of memory that may be taken.
+    budget: Option<u64>,
 }
 
 impl List {
@@ -74,7 +80,9 @@ impl List {
             }
         }
         self.sorter.add_parted(parted)?;
-        self.sorter.add(late)
+        self.sorter.add(late)?;
+        let needed = self.numbering.n_bytes() + self.sorter.memory_needed(self.numbering.len());
+        memory::check_within(self.budget, "reading it up to here", needed, TEXT_REMEDY)
     }
 }
 

@@ -162,12 +162,12 @@ pub fn write_labels_text(
 }
 
 fn from_npy(reader: impl Read, n_nodes: usize) -> Result<Vec<Label>> {
-    let numbers = Array::read(reader).and_then(|array| array.integers());
+    let numbers = Array::read(reader, "the array", Some(room_for(n_nodes)))?.integers();
     from_array(numbers.map_err(|problem| Error::in_file(None, format!("the array {problem}")))?, n_nodes)
 }
 
 fn from_npz(file: impl Read + Seek, n_nodes: usize) -> Result<Vec<Label>> {
-    let mut archive = Archive::open(file)?;
+    let mut archive = Archive::open(file, Some(room_for(n_nodes)))?;
     let arrays = archive.names();
     let known = ["y", "labels"].into_iter().find(|known| arrays.iter().any(|name| name == known));
     let numbers = match (known, &arrays[..]) {
@@ -179,6 +179,17 @@ fn from_npz(file: impl Read + Seek, n_nodes: usize) -> Result<Vec<Label>> {
         }
     };
     from_array(numbers, n_nodes)
+}
+
+/// Labels that are read before they are counted. A file with some too many is told how many it has; one without end, as
+/// a small compressed file may be, is read no further.
+fn most_labels(n_nodes: usize) -> usize {
+    n_nodes.saturating_mul(4).saturating_add(1 << 20)
+}
+
+/// Bytes of memory that so many labels may take, as they are stored and in 64 bits.
+fn room_for(n_nodes: usize) -> u64 {
+    16 * most_labels(n_nodes) as u64
 }
 
 fn from_array(numbers: Vec<i64>, n_nodes: usize) -> Result<Vec<Label>> {
@@ -218,6 +229,9 @@ fn from_text(lines: &mut Lines<'_>, n_nodes: usize, names: Option<&Names>) -> Re
         }
         let label = parse_label(last).map_err(refuse)?;
         if fields.len() == 1 {
+            if in_order.len() >= most_labels(n_nodes) {
+                return Err(refuse(format!("here is one label more than {n_nodes} nodes can have")));
+            }
             in_order.push(label);
             continue;
         }

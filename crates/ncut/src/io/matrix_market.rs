@@ -5,9 +5,10 @@ use std::io::{self, Write};
 use super::fields::{parse_count, parse_node, parse_weight};
 use super::numbers::{decimal, digits};
 use super::text::{Lines, Parsed, as_text, without_end};
-use super::{Collected, Contents, GraphFile};
+use super::{Collected, Contents, GraphFile, TEXT_REMEDY};
 use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Edges, Graph, NodeId, Spilling, Symmetrize, Weights};
+use crate::memory;
 
 const COMMENTS: [char; 1] = ['%'];
 
@@ -27,12 +28,23 @@ pub(super) fn read(
     };
     let (n_nodes, n_entries) = parse_sizes(line).map_err(|problem| Error::in_file(number, problem))?;
 
+    let of_nodes = memory::PER_NODE * n_nodes as u64;
+    let (budget, what) = (lines.strict_budget(), "a graph with as many nodes as the size line promises");
+    memory::check_within(budget, what, of_nodes, "correct that line")?;
+    if !(banner.symmetric && spilling.is_some()) {
+        // Where edges do not go to files, the matrix must fit.
+        let n_stored = if banner.symmetric { n_entries.saturating_mul(2) } else { n_entries };
+        let of_entries = memory::matrix(n_stored, !banner.pattern);
+        let what = "a graph with as many entries as the size line promises";
+        memory::check_within(budget, what, of_entries.saturating_add(of_nodes), TEXT_REMEDY)?;
+    }
     let sorter = match banner.symmetric {
         true => EdgeSorter::of_edges().spilling(spilling),
         // Both directions must be at hand to be compared.
         false => EdgeSorter::of_entries(),
     };
-    let mut found = Found { sorter, n_found: 0, n_entries };
+    let budget = if banner.symmetric { lines.budget() } else { budget };
+    let mut found = Found { sorter, n_found: 0, n_entries, n_nodes, budget };
     let parse = |_: &Found, lines: &[u8]| Chunk::parse(lines, n_nodes, banner.pattern);
     lines.parse_rest(&mut found, parse, Found::take)?;
     let Found { sorter, n_found, .. } = found;
@@ -107,6 +119,9 @@ struct Found {
     sorter: EdgeSorter,
     n_found: u64,
     n_entries: u64,
+    n_nodes: usize,
+    /// Bytes of memory that may be taken.
+    budget: Option<u64>,
 }
 
 impl Found {
@@ -129,7 +144,9 @@ impl Found {
             Ok(Edges::new(chunk.places, chunk.weights))
         };
         let edges: Vec<Edges> = chunks.into_iter().map(take).collect::<Result<_>>()?;
-        self.sorter.add(edges)
+        self.sorter.add(edges)?;
+        let needed = self.sorter.memory_needed(self.n_nodes);
+        memory::check_within(self.budget, "reading it up to here", needed, TEXT_REMEDY)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use std::io::{self, Write};
 
-use super::GraphFile;
 use super::fields::{parse_count, parse_node, parse_weight, without_blanks};
 use super::numbers::{decimal, digits};
 use super::text::{Lines, Parsed, as_text, without_end};
+use super::{GraphFile, TEXT_REMEDY};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Symmetrize, Weights};
+use crate::memory;
 use crate::parallel::prelude::*;
 
 const COMMENT: char = '%';
@@ -21,7 +22,18 @@ pub(super) fn read(lines: &mut Lines<'_>, symmetrize: Symmetrize) -> Result<Grap
     };
     let header = Header::parse(line).map_err(|problem| Error::in_file(number, problem))?;
 
-    let mut rows = Rows { header: &header, offsets: vec![0], neighbors: Vec::new(), weights: Vec::new() };
+    let n_entries = header.n_edges.saturating_mul(2);
+    let promised = memory::matrix(n_entries, header.edge_weights)
+        .saturating_add(memory::PER_NODE.saturating_mul(header.n_nodes as u64));
+    let what = "a graph as large as the header promises";
+    memory::check_within(lines.strict_budget(), what, promised, TEXT_REMEDY)?;
+    let mut rows = Rows {
+        header: &header,
+        offsets: vec![0],
+        neighbors: Vec::new(),
+        weights: Vec::new(),
+        budget: lines.strict_budget(),
+    };
     let parse = |rows: &Rows<'_>, lines: &[u8]| Chunk::parse(lines, rows.header);
     lines.parse_rest(&mut rows, parse, Rows::take)?;
     let n_found = rows.n_rows();
@@ -135,6 +147,8 @@ struct Rows<'h> {
     neighbors: Vec<NodeId>,
     /// One for each of `neighbors`, where the header promises any.
     weights: Vec<f64>,
+    /// Bytes of memory that may be taken.
+    budget: Option<u64>,
 }
 
 impl Rows<'_> {
@@ -144,6 +158,14 @@ impl Rows<'_> {
 
     fn take(&mut self, chunks: Vec<Parsed<Chunk>>) -> Result<()> {
         chunks.into_iter().try_for_each(|Parsed { value: chunk, lines_before }| {
+            let n_entries = self.neighbors.len() as u64 + chunk.neighbors.len() as u64;
+            let (what, remedy) = ("reading it up to here", TEXT_REMEDY);
+            let of_nodes = memory::PER_NODE * (self.n_rows() + chunk.ends.len()) as u64;
+            let needed = memory::matrix(n_entries, self.header.edge_weights) + of_nodes;
+            memory::check_within(self.budget, what, needed, remedy)?;
+            memory::reserve(&mut self.offsets, chunk.ends.len(), what, remedy)?;
+            memory::reserve(&mut self.neighbors, chunk.neighbors.len(), what, remedy)?;
+            memory::reserve(&mut self.weights, chunk.weights.len(), what, remedy)?;
             let added = self.add(&chunk);
             added.map_err(|(line, problem)| Error::in_file(lines_before + line, problem))
         })

@@ -38,6 +38,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Graph, Spilling, Symmetrize};
+use crate::memory;
 use crate::progress::Clock;
 
 pub use edge_list::Header;
@@ -101,7 +102,7 @@ pub struct ReadOptions {
     pub verification: Verification,
     /// Bytes of memory that the edges of an edge list or of a symmetric Matrix Market file may take, about. Those that
     /// are more are sorted in temporary files beside the file, and the graph is a mapped one; arrays over the nodes come
-    /// on top.
+    /// on top. Other files that are estimated to need more are refused. What [`Clock::memory`] allows holds in any case.
     pub memory_limit: Option<u64>,
 }
 
@@ -252,16 +253,23 @@ pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Res
 /// All bytes of a file, such as a picture's.
 ///
 /// # Errors
-/// When it cannot be read.
-pub fn read_bytes(path: &Path) -> Result<Vec<u8>> {
+/// When it cannot be read, or has more bytes than the clock allows to take.
+pub fn read_bytes(path: &Path, clock: &Clock<'_>) -> Result<Vec<u8>> {
     let read = || {
         let mut bytes = Vec::new();
         let problem = |error: io::Error| Error::in_file(None, format!("cannot be read: {}", plain(&error)));
-        open(path)?.read_to_end(&mut bytes).map_err(problem)?;
+        let mut file = open(path)?;
+        let n_bytes = file.metadata().map_or(0, |data| data.len());
+        memory::check(clock, "reading the file", n_bytes, "use a smaller file")?;
+        file.read_to_end(&mut bytes).map_err(problem)?;
         Ok(bytes)
     };
     read().map_err(|error: Error| error.at(path))
 }
+
+/// What helps when a graph in text is too large.
+const TEXT_REMEDY: &str =
+    "make an .ncut file of it, which takes no memory (`ncut convert IN OUT.ncut --memory-limit 1G`)";
 
 /// What a file holds.
 enum Contents {
@@ -339,10 +347,15 @@ impl<'s> Source<'s> {
             GraphFormat::MatrixMarket => {
                 matrix_market::read(&mut self.lines()?.within(limit), options.symmetrize, spilling)
             }
-            GraphFormat::Metis => metis::read(&mut self.lines()?, options.symmetrize).map(Contents::Graph),
+            GraphFormat::Metis => {
+                metis::read(&mut self.lines()?.within(limit), options.symmetrize).map(Contents::Graph)
+            }
             GraphFormat::Npz => match self {
-                Self::File(path, _) => npz::read(BufReader::new(open(path)?), options),
-                Self::Bytes(bytes) => npz::read(Cursor::new(bytes), options),
+                Self::File(path, clock) => {
+                    let budget = limit.into_iter().chain(clock.memory()).min();
+                    npz::read(BufReader::new(open(path)?), options, budget)
+                }
+                Self::Bytes(bytes) => npz::read(Cursor::new(bytes), options, None),
             }
             .map(Contents::Graph),
             GraphFormat::Binary => {

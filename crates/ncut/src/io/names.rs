@@ -237,6 +237,13 @@ impl Numbering {
         self.numbered.ids.len()
     }
 
+    /// Bytes of memory, about.
+    pub(super) fn n_bytes(&self) -> u64 {
+        let Numbered { ids, word_text, word_ends } = &self.numbered;
+        let tables = 4 * self.table.capacity() + 24 * self.integers.capacity() + 8 * self.words.capacity();
+        (8 * ids.capacity() + word_text.capacity() + 8 * word_ends.capacity() + tables) as u64
+    }
+
     pub(super) fn finish(self) -> Names {
         Names { ids: Ids::Numbered(self.numbered), ..Names::default() }
     }

@@ -16,7 +16,7 @@ pub(super) fn check_known() -> Result<()> {
     Err(Error::in_file(None, REMEDY))
 }
 
-pub(super) fn read_table(_: File) -> Result<Table> {
+pub(super) fn read_table(_: File, _: Option<u64>) -> Result<Table> {
     Err(Error::in_file(None, REMEDY))
 }
 

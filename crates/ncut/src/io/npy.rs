@@ -5,6 +5,9 @@
 
 use std::io::{self, Read, Write};
 
+use crate::error::{Error, Result};
+use crate::memory;
+
 /// An array of numbers, as its bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Array {
@@ -25,8 +28,45 @@ enum Kind {
     Text,
 }
 
+/// Bytes of a header at most: it names a type and a shape.
+const MAX_HEADER: usize = 1 << 20;
+/// What helps when an array is too large.
+const REMEDY: &str = "keep fewer or narrower numbers in it";
+
 impl Array {
-    pub(super) fn read(mut reader: impl Read) -> Result<Self, String> {
+    /// Reads an array; `name` is what it is called in what is wrong with it. Its numbers may take `budget` bytes of memory
+    /// where there is a limit, as bytes and in 64 bits each.
+    pub(super) fn read(mut reader: impl Read, name: &str, budget: Option<u64>) -> Result<Self> {
+        let refuse = |problem: String| Error::in_file(None, format!("{name} {problem}"));
+        let (array, by_column) = Self::read_header(&mut reader).map_err(refuse)?;
+        let n_items = array.shape.iter().try_fold(1usize, |count, &length| count.checked_mul(length));
+        let n_bytes = n_items.and_then(|n_items| n_items.checked_mul(array.item_size));
+        let (Some(n_items), Some(n_bytes)) = (n_items, n_bytes) else {
+            return Err(refuse("has an impossible shape".into()));
+        };
+        let needed = (n_bytes as u64).saturating_add((n_items as u64).saturating_mul(8));
+        memory::check_within(budget, "an array as large as its header promises", needed, REMEDY)?;
+        let bytes = read_exactly(&mut reader, n_bytes).map_err(|problem| match problem {
+            Some(problem) => refuse(problem),
+            None => {
+                let what = "reading an array";
+                Error::TooLittleMemory { what, needed, limit: None, remedy: REMEDY }
+            }
+        })?;
+        // Reading on to the end also makes an archive compare its checksum.
+        match reader.read(&mut [0]) {
+            Ok(0) if by_column => {
+                let bytes = row_after_row(&bytes, &array.shape, array.item_size);
+                Ok(Self { bytes, ..array })
+            }
+            Ok(0) => Ok(Self { bytes, ..array }),
+            Ok(_) => Err(refuse("is longer than its header says".into())),
+            Err(error) => Err(refuse(short(&error))),
+        }
+    }
+
+    /// An array that is yet to be read, and whether its numbers come column after column.
+    fn read_header(mut reader: impl Read) -> Result<(Self, bool), String> {
         let mut magic = [0; 8];
         fill(&mut reader, &mut magic)?;
         if !magic.starts_with(b"\x93NUMPY") {
@@ -41,22 +81,14 @@ impl Array {
             fill(&mut reader, &mut size)?;
             u32::from_le_bytes(size) as usize
         };
-        let header = read_exactly(&mut reader, header_size)?;
-        let header = std::str::from_utf8(&header).map_err(|_| "has a header that is not text")?;
-        let (mut array, by_column) = Self::parse_header(header)?;
-        let n_bytes = array.shape.iter().try_fold(array.item_size, |size, &length| size.checked_mul(length));
-        array.bytes = read_exactly(&mut reader, n_bytes.ok_or("has an impossible shape")?)?;
-        // Reading on to the end also makes an archive compare its checksum.
-        match reader.read(&mut [0]) {
-            Ok(0) => {
-                if by_column {
-                    array.bytes = row_after_row(&array.bytes, &array.shape, array.item_size);
-                }
-                Ok(array)
-            }
-            Ok(_) => Err("is longer than its header says".into()),
-            Err(error) => Err(short(&error)),
+        if header_size > MAX_HEADER {
+            return Err(format!("has a header of {header_size} bytes; {MAX_HEADER} is the most"));
         }
+        let no_memory = || "has a header that no memory is left for".to_string();
+        let header =
+            read_exactly(&mut reader, header_size).map_err(|problem| problem.unwrap_or_else(no_memory))?;
+        let header = std::str::from_utf8(&header).map_err(|_| "has a header that is not text")?;
+        Self::parse_header(header)
     }
 
     /// The array without its numbers, and whether these come column after column (NumPy's Fortran order).
@@ -239,12 +271,20 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8]) -> Result<(), String> {
     reader.read_exact(buffer).map_err(|error| short(&error))
 }
 
-/// Exactly `n_bytes`, reserving memory only as they arrive.
-fn read_exactly(reader: &mut impl Read, n_bytes: usize) -> Result<Vec<u8>, String> {
+/// Bytes for which room is made before any arrive.
+const FIRST_BYTES: usize = 1 << 16;
+
+/// Exactly `n_bytes`, reserving memory only as they arrive. Fails without a problem where there is no memory.
+fn read_exactly(reader: &mut impl Read, n_bytes: usize) -> Result<Vec<u8>, Option<String>> {
     let mut bytes = Vec::new();
-    reader.take(n_bytes as u64).read_to_end(&mut bytes).map_err(|error| short(&error))?;
-    if bytes.len() < n_bytes {
-        return Err(format!("is cut short: {n_bytes} bytes were promised, {} are there", bytes.len()));
+    while bytes.len() < n_bytes {
+        let n_more = bytes.len().max(FIRST_BYTES).min(n_bytes - bytes.len());
+        bytes.try_reserve_exact(n_more).map_err(|_| None)?;
+        let n_read = reader.by_ref().take(n_more as u64).read_to_end(&mut bytes);
+        if n_read.map_err(|error| Some(short(&error)))? < n_more {
+            let problem = format!("is cut short: {n_bytes} bytes were promised, {} are there", bytes.len());
+            return Err(Some(problem));
+        }
     }
     Ok(bytes)
 }

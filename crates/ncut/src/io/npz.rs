@@ -9,9 +9,11 @@ use super::npy::{self, Array};
 use super::{GraphFile, ReadOptions};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Weights};
+use crate::memory;
 
-pub(super) fn read(file: impl Read + Seek, options: &ReadOptions) -> Result<GraphFile> {
-    let mut archive = Archive::open(file)?;
+/// Reads a matrix; the arrays it takes may have `budget` bytes of memory.
+pub(super) fn read(file: impl Read + Seek, options: &ReadOptions, budget: Option<u64>) -> Result<GraphFile> {
+    let mut archive = Archive::open(file, budget)?;
     if !archive.names().iter().any(|name| name == "format") {
         let problem = format!(
             "is no matrix of scipy.sparse.save_npz (its arrays are: {}); save the graph's matrix with that",
@@ -30,8 +32,14 @@ pub(super) fn read(file: impl Read + Seek, options: &ReadOptions) -> Result<Grap
         }
         _ => return Err(Error::in_file(None, format!("the matrix has the impossible shape {shape:?}"))),
     };
+    let of_nodes = memory::PER_NODE * n_nodes as u64;
+    memory::check_within(budget, "a graph with as many nodes as the matrix has rows", of_nodes, REMEDY)?;
     let data = archive.array("data")?;
-    let weights = weights(&data)?;
+    let (n_data, weights) = (data.len(), weights(&data)?);
+    drop(data);
+    // Columns are held once as they come and once as numbers of nodes, beside the weights.
+    let needed = of_nodes + 24 * n_data as u64 + if format == "coo" { 40 * n_data as u64 } else { 0 };
+    memory::check_within(budget, "the graph", needed, REMEDY)?;
     let graph = match format.as_str() {
         // The columns of a symmetric matrix are its rows.
         "csr" | "csc" => {
@@ -47,20 +55,19 @@ pub(super) fn read(file: impl Read + Seek, options: &ReadOptions) -> Result<Grap
                 ));
             }
             let columns = archive.nodes("indices", n_nodes)?;
-            if columns.len() != data.len() {
-                let problem = format!("there are {} `indices` but {} `data`", columns.len(), data.len());
+            if columns.len() != n_data {
+                let problem = format!("there are {} `indices` but {n_data} `data`", columns.len());
                 return Err(Error::in_file(None, problem));
             }
             Graph::from_csr(offsets, columns, weights, options.symmetrize)?
         }
         "coo" => {
             let (rows, columns) = (archive.nodes("row", n_nodes)?, archive.nodes("col", n_nodes)?);
-            if rows.len() != columns.len() || rows.len() != data.len() {
+            if rows.len() != columns.len() || rows.len() != n_data {
                 let problem = format!(
-                    "`row`, `col` and `data` have {}, {} and {} numbers; they must have as many",
+                    "`row`, `col` and `data` have {}, {} and {n_data} numbers; they must have as many",
                     rows.len(),
-                    columns.len(),
-                    data.len()
+                    columns.len()
                 );
                 return Err(Error::in_file(None, problem));
             }
@@ -122,6 +129,9 @@ pub(super) fn write(file: &mut (impl Write + Seek), graph: &Graph<'_>) -> io::Re
     Ok(())
 }
 
+/// What helps when a matrix is too large.
+const REMEDY: &str = "make an .ncut file of it on a larger machine (`ncut convert`)";
+
 /// 32-bit floats stay what they are, everything else becomes 64-bit.
 fn weights(data: &Array) -> Result<Weights<'static>> {
     let problem = |problem| Error::in_file(None, format!("array `data` {problem}"));
@@ -134,12 +144,14 @@ fn weights(data: &Array) -> Result<Weights<'static>> {
 /// The arrays of an `.npz` file.
 pub(super) struct Archive<R> {
     zip: ZipArchive<R>,
+    /// Bytes of memory that an array may take.
+    budget: Option<u64>,
 }
 
 impl<R: Read + Seek> Archive<R> {
-    pub(super) fn open(file: R) -> Result<Self> {
+    pub(super) fn open(file: R, budget: Option<u64>) -> Result<Self> {
         let problem = |error| Error::in_file(None, format!("is no .npz file, or a damaged one: {error}"));
-        Ok(Self { zip: ZipArchive::new(file).map_err(problem)? })
+        Ok(Self { zip: ZipArchive::new(file).map_err(problem)?, budget })
     }
 
     /// The names of the arrays.
@@ -157,7 +169,7 @@ impl<R: Read + Seek> Archive<R> {
             }
             other => problem(format!("array `{name}` cannot be read: {other}")),
         })?;
-        Array::read(BufReader::new(entry)).map_err(|what| problem(format!("array `{name}` {what}")))
+        Array::read(BufReader::new(entry), &format!("array `{name}`"), self.budget)
     }
 
     pub(super) fn integers(&mut self, name: &str) -> Result<Vec<i64>> {

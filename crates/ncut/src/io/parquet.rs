@@ -20,6 +20,7 @@ use super::names::Names;
 use super::npy::half;
 use super::table::Table;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::metrics::Label;
 
 /// Rows that are decoded at a time: a damaged file may promise any number.
@@ -34,8 +35,8 @@ pub(super) fn check_known() -> Result<()> {
 }
 
 /// The columns of a file as a table: all must be numbers, none may be missing.
-pub(super) fn read_table(file: File) -> Result<Table> {
-    guarded(|| table(&Columns::open(file)?))
+pub(super) fn read_table(file: File, budget: Option<u64>) -> Result<Table> {
+    guarded(|| table(&Columns::open(file)?, budget))
 }
 
 /// Calls `read`. The crate takes much of what a file says for granted, and panics where a damaged one is wrong.
@@ -44,8 +45,18 @@ fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
     read.unwrap_or_else(|_| Err(Error::in_file(None, DAMAGED)))
 }
 
-fn table(file: &Columns<File>) -> Result<Table> {
+fn table(file: &Columns<File>, budget: Option<u64>) -> Result<Table> {
     let n_columns = file.kinds.len();
+    let groups = file.reader.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64);
+    // All rows, and those of the largest group once more.
+    let n_rows = groups.clone().fold(groups.max().unwrap_or(0), u64::saturating_add);
+    let needed = n_rows.saturating_mul(8 * n_columns as u64);
+    memory::check_within(
+        budget,
+        "a table as large as the file promises",
+        needed,
+        "use fewer rows or columns",
+    )?;
     if let Some(column) = file.kinds.iter().position(|kind| matches!(kind, Kind::Text)) {
         return Err(file.refuse(column, "holds text, no numbers; leave it out"));
     }

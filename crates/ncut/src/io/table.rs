@@ -10,6 +10,7 @@ use super::parquet;
 use super::table_chunk::{TableChunk, parse_row};
 use super::text::{self, Compression, Lines, Parsed};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::points::Points;
 use crate::progress::Clock;
 
@@ -79,14 +80,14 @@ pub fn read_table(path: &Path, clock: &Clock<'_>) -> Result<Table> {
     let read = || {
         let (stem, compression) = Compression::of(path);
         match (text::ending(&stem).as_deref(), compression) {
-            (Some("npy"), Compression::None) => from_npy(BufReader::new(super::open(path)?)),
-            (Some("npz"), Compression::None) => from_npz(path),
+            (Some("npy"), Compression::None) => from_npy(BufReader::new(super::open(path)?), clock.memory()),
+            (Some("npz"), Compression::None) => from_npz(path, clock.memory()),
             (Some("csv"), _) => from_text(&mut Lines::open(path, Some(clock))?, Separator::Comma),
             (Some("tsv"), _) => from_text(&mut Lines::open(path, Some(clock))?, Separator::Tab),
             (Some("txt"), _) => from_text(&mut Lines::open(path, Some(clock))?, Separator::Detect),
             (Some("parquet"), Compression::None) => {
                 parquet::check_known()?;
-                parquet::read_table(super::open(path)?)
+                parquet::read_table(super::open(path)?, clock.memory())
             }
             _ => Err(Error::in_file(
                 None,
@@ -106,14 +107,12 @@ pub fn parse_table(bytes: &[u8], separator: Separator) -> Result<Table> {
     from_text(&mut Lines::of_bytes(bytes), separator)
 }
 
-fn from_npy(reader: impl Read) -> Result<Table> {
-    let array =
-        Array::read(reader).map_err(|problem| Error::in_file(None, format!("the array {problem}")))?;
-    from_array(&array, "the array")
+fn from_npy(reader: impl Read, budget: Option<u64>) -> Result<Table> {
+    from_array(&Array::read(reader, "the array", budget)?, "the array")
 }
 
-fn from_npz(path: &Path) -> Result<Table> {
-    let mut archive = Archive::open(BufReader::new(super::open(path)?))?;
+fn from_npz(path: &Path, budget: Option<u64>) -> Result<Table> {
+    let mut archive = Archive::open(BufReader::new(super::open(path)?), budget)?;
     let arrays = archive.names();
     let name = match &arrays[..] {
         _ if arrays.iter().any(|name| name == "X") => "X",
@@ -149,8 +148,13 @@ fn from_text(lines: &mut Lines<'_>, separator: Separator) -> Result<Table> {
         return Err(Error::in_file(None, "holds no rows of numbers"));
     };
     let parse = |_: &Vec<f64>, lines: &[u8]| TableChunk::parse(lines, layout);
+    let budget = lines.budget();
     lines.parse_rest(&mut values, parse, |values, chunks| {
         chunks.into_iter().try_for_each(|Parsed { value: chunk, lines_before }| {
+            let (what, remedy) = ("reading it up to here", "save the table as .npy, with 32-bit floats");
+            let n_values = values.len() + chunk.values.len();
+            memory::check_within(budget, what, 8 * n_values as u64, remedy)?;
+            memory::reserve(values, chunk.values.len(), what, remedy)?;
             values.extend_from_slice(&chunk.values);
             let problem = chunk.problem.map(|(line, problem)| Error::in_file(lines_before + line, problem));
             problem.map_or(Ok(()), Err)

@@ -82,9 +82,20 @@ pub(super) struct Lines<'a> {
     taken: Arc<AtomicU64>,
     progress: Progress,
     clock: Option<&'a Clock<'a>>,
-    /// Bytes of memory that may be used.
+    /// Bytes of memory that was asked for; edges beyond it go to files.
     memory_limit: Option<u64>,
+    /// Bytes of memory that may be taken in any case.
+    budget: Option<u64>,
+    /// Bytes of the longest line that is read.
+    longest_line: usize,
 }
+
+/// The longest line that is read, in bytes: eight million neighbours. A small compressed file may hold a line that no
+/// memory holds.
+const LONGEST_LINE: u64 = 64 << 20;
+/// What a reader may take of a limit that was asked for, however small that is.
+const LEAST_LIMIT: u64 = 64 << 20;
+const LEAST_LINE: u64 = 1 << 20;
 
 impl<'a> Lines<'a> {
     pub(super) fn open(path: &Path, clock: Option<&'a Clock<'a>>) -> Result<Self> {
@@ -95,7 +106,19 @@ impl<'a> Lines<'a> {
         let reader = Compression::of(path).1.reader(BufReader::with_capacity(BUFFER, counted));
         let reader = reader.map_err(|error| unreadable(0, &error))?;
         let progress = Progress::new(Stage::Read, size);
-        Ok(Self { reader, line: Vec::new(), number: 0, taken, progress, clock, memory_limit: None })
+        let budget = clock.and_then(Clock::memory);
+        let longest_line = budget.map_or(LONGEST_LINE, |budget| (budget / 4).clamp(LEAST_LINE, LONGEST_LINE));
+        Ok(Self {
+            reader,
+            line: Vec::new(),
+            number: 0,
+            taken,
+            progress,
+            clock,
+            memory_limit: None,
+            budget,
+            longest_line: longest_line as usize,
+        })
     }
 
     pub(super) fn of_bytes(bytes: &'a [u8]) -> Self {
@@ -109,20 +132,41 @@ impl<'a> Lines<'a> {
             progress,
             clock: None,
             memory_limit: None,
+            budget: None,
+            // They are in memory already.
+            longest_line: usize::MAX,
         }
     }
 
-    /// The same lines, of which no more are parsed at a time than a part of this memory holds.
+    /// The same lines, of which no more are parsed at a time than a part of this memory holds. A line may be longer where
+    /// more memory was asked for.
     pub(super) fn within(self, memory_limit: Option<u64>) -> Self {
-        Self { memory_limit, ..self }
+        let longest_line = memory_limit.map(|limit| usize::try_from(limit / 8).unwrap_or(usize::MAX));
+        let longest_line = longest_line.map_or(self.longest_line, |longest| longest.max(LEAST_LINE as usize));
+        Self { memory_limit, longest_line, ..self }
+    }
+
+    /// Bytes of memory that may be taken, whatever was asked for.
+    pub(super) fn budget(&self) -> Option<u64> {
+        self.budget
+    }
+
+    /// Bytes of memory that may be taken where nothing goes to files.
+    pub(super) fn strict_budget(&self) -> Option<u64> {
+        let asked = self.memory_limit.map(|limit| limit.max(LEAST_LIMIT));
+        asked.into_iter().chain(self.budget).min()
     }
 
     /// The next line without its end, and its number; `None` after the last.
     pub(super) fn next(&mut self) -> Result<Option<(u64, &str)>> {
         self.line.clear();
-        let taken = self.reader.read_until(b'\n', &mut self.line);
+        let most = (self.longest_line as u64).saturating_add(1);
+        let taken = self.reader.by_ref().take(most).read_until(b'\n', &mut self.line);
         if taken.map_err(|error| unreadable(self.number, &error))? == 0 {
             return Ok(None);
+        }
+        if self.line.len() > self.longest_line {
+            return Err(unreadable(self.number, &too_long(self.longest_line)));
         }
         self.number += 1;
         if self.number.is_multiple_of(LINES_PER_REPORT) {
@@ -208,14 +252,19 @@ impl Lines<'_> {
         take: impl Fn(&mut S, Vec<Parsed<T>>) -> Result<()>,
     ) -> Result<()> {
         let n_threads = crate::parallel::current_num_threads();
-        let most = self.memory_limit.map_or(u64::MAX, |limit| limit / (128 * n_threads as u64));
+        let most = self.strict_budget().map_or(u64::MAX, |limit| limit / (128 * n_threads as u64));
         let most = most.clamp(*PORTION.start() / 4, *PORTION.end());
         let portion = (self.progress.total / PORTIONS).max(*PORTION.start()).min(most) as usize;
         // With few portions in a batch, threads wait for each other.
         let most = portion * n_threads * if self.memory_limit.is_some() { 4 } else { 8 };
         // What is learnt from few lines helps with many.
         let mut batch = portion.min(*PORTION.start() as usize);
-        let mut rest = Rest { reader: &mut self.reader, carried: Vec::new(), failure: None };
+        let mut rest = Rest {
+            reader: &mut self.reader,
+            carried: Vec::new(),
+            longest_line: self.longest_line,
+            failure: None,
+        };
         let (mut text, mut next_text) = (Vec::new(), Vec::new());
         rest.fill(&mut text, batch);
         while !text.is_empty() {
@@ -265,6 +314,7 @@ struct Rest<'r, 'a> {
     reader: &'r mut Box<dyn BufRead + Send + 'a>,
     /// The start of a line whose end is not read yet.
     carried: Vec<u8>,
+    longest_line: usize,
     /// Why nothing more can be read; what was read before comes first.
     failure: Option<io::Error>,
 }
@@ -276,16 +326,22 @@ impl Rest<'_, '_> {
         text.append(&mut self.carried);
         while self.failure.is_none() {
             let missing = n_bytes.saturating_sub(text.len()).max(n_bytes / 4);
-            text.reserve(missing);
+            if text.try_reserve(missing).is_err() {
+                self.failure = Some(io::ErrorKind::OutOfMemory.into());
+                break;
+            }
             match self.reader.by_ref().take(missing as u64).read_to_end(text) {
                 // The last line may have no end.
-                Ok(0) => return,
+                Ok(0) => return self.check_lines(text),
                 Ok(_) if text.len() < n_bytes => {}
                 Ok(_) => {
                     if let Some(end) = text.iter().rposition(|&byte| byte == b'\n') {
                         self.carried.extend_from_slice(&text[end + 1..]);
                         text.truncate(end + 1);
-                        return;
+                        return self.check_lines(text);
+                    }
+                    if text.len() > self.longest_line {
+                        self.failure = Some(too_long(self.longest_line));
                     }
                 }
                 Err(error) => self.failure = Some(error),
@@ -295,10 +351,42 @@ impl Rest<'_, '_> {
         let end = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         text.truncate(end);
     }
+
+    /// Keeps nothing of a text with a line that is too long.
+    fn check_lines(&mut self, text: &mut Vec<u8>) {
+        if has_long_line(text, self.longest_line) {
+            text.clear();
+            self.failure = Some(too_long(self.longest_line));
+        }
+    }
+}
+
+/// Whether a line of `text` has more bytes than `longest`.
+fn has_long_line(text: &[u8], longest: usize) -> bool {
+    let mut rest = text;
+    while let Some(start) = rest.get(..longest) {
+        // The last end of a line that is within reach of this line's start.
+        let Some(end) = memchr::memrchr(b'\n', start) else { return rest.len() > longest };
+        rest = &rest[end + 1..];
+    }
+    false
+}
+
+fn too_long(longest: usize) -> io::Error {
+    let problem = format!(
+        "a line is longer than {longest} bytes; is this the right kind of file? --memory-limit allows lines of an \
+         eighth of it"
+    );
+    io::Error::new(io::ErrorKind::FileTooLarge, problem)
 }
 
 fn unreadable(line: u64, error: &io::Error) -> Error {
     let problem = match error.kind() {
+        io::ErrorKind::FileTooLarge => return Error::in_file(None, error.to_string()),
+        io::ErrorKind::OutOfMemory => {
+            let (needed, remedy) = (LONGEST_LINE, super::TEXT_REMEDY);
+            return Error::TooLittleMemory { what: "reading", needed, limit: None, remedy };
+        }
         io::ErrorKind::UnexpectedEof => {
             "the compressed data is cut short, or something else follows it".to_string()
         }

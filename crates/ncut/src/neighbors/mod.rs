@@ -9,6 +9,7 @@ mod rows;
 
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
+use crate::memory;
 use crate::progress::{Clock, Progress, Stage};
 
 pub use affinity::{
@@ -133,6 +134,11 @@ impl Neighbors {
     }
 }
 
+/// Bytes that a point takes by itself, for each of its neighbours and for each of its features; see `tests/needs.rs`.
+const PER_POINT: u64 = 200;
+const PER_NEIGHBOR: u64 = 110;
+const PER_FEATURE: u64 = 16;
+
 /// What is done about a point being nearest to itself.
 #[derive(Clone, Copy, PartialEq)]
 enum Own {
@@ -155,6 +161,8 @@ impl NeighborSearch {
         self.check()?;
         let n_points = points.count();
         let n_neighbors = self.n_neighbors.min(n_points - 1);
+        let (what, remedy) = ("the graph of the points", "use fewer neighbours or points");
+        memory::check(clock, what, self.memory_needed(points), remedy)?;
         let n_searched = n_neighbors + usize::from(own == Own::DropFirst);
         let space = space::Space::new(points, self.metric);
         let mut progress = Progress::new(Stage::Neighbors, n_points as u64);
@@ -187,6 +195,14 @@ impl NeighborSearch {
             clock.report(&progress)
         });
         Ok(Neighbors::new(found?, n_neighbors, 0))
+    }
+
+    /// Bytes of memory that the search and a graph of what it finds take, at the most: the points in an order of their own,
+    /// lists of candidates, the neighbours, and their links as they are sorted.
+    pub fn memory_needed(&self, points: Points<'_>) -> u64 {
+        let n_neighbors = self.n_neighbors.min(points.count()) as u64;
+        let per_point = PER_POINT + PER_NEIGHBOR * n_neighbors + PER_FEATURE * points.n_features() as u64;
+        memory::BASE + per_point.saturating_mul(points.count() as u64)
     }
 
     fn check(&self) -> Result<()> {

@@ -92,7 +92,7 @@ pub(crate) struct Searched {
 pub(crate) fn search<O: Objective>(
     graph: &Graph<'_>,
     objective: O,
-    given: Option<Vec<ClusterId>>,
+    given: Option<&[ClusterId]>,
     request: &Request,
     clock: &Clock<'_>,
 ) -> Result<Searched> {
@@ -132,7 +132,7 @@ pub(crate) fn search<O: Objective>(
             let stricter = found.iter().filter(|_| is_asked_share);
             let starts: Vec<Vec<ClusterId>> =
                 same.chain(stricter).map(|(_, start)| start.labels.clone()).collect();
-            let solution = solve_rung(graph, given.clone(), starts, request.seed, &task)?;
+            let solution = solve_rung(graph, given, starts, request.seed, &task)?;
             let is_answer = is_asked_share || answer.as_ref().is_none_or(|answer| !answer.is_feasible());
             if is_answer {
                 answer = Some(solution.clone());
@@ -149,7 +149,7 @@ pub(crate) fn search<O: Objective>(
 /// Labels of a graph that may be in several pieces; no worse than any of some `starts`.
 fn solve_rung<O: Objective>(
     graph: &Graph<'_>,
-    given: Option<Vec<ClusterId>>,
+    given: Option<&[ClusterId]>,
     starts: Vec<Vec<ClusterId>>,
     seed: u64,
     task: &Task<'_, O>,
@@ -195,14 +195,14 @@ fn solve_rung<O: Objective>(
 /// Starts, and what is made of them. Those that modularity chooses are no worse than the given start.
 fn solve_one<O: Objective>(
     graph: &Graph<'_>,
-    given: Option<Vec<ClusterId>>,
+    given: Option<&[ClusterId]>,
     best_start: Option<&Solution>,
     task: &Task<'_, O>,
     seed: u64,
 ) -> Result<Solution> {
     let (plan, choice) = (task.plan, task.plan.choice);
     let (mut candidates, n_plain) = match given {
-        Some(labels) => (vec![starts::given(graph, labels, task)?], 1),
+        Some(labels) => (vec![starts::given(graph, labels.to_vec(), task)?], 1),
         None => {
             let Starts { plain, released } = all_starts(graph, task, seed)?;
             let n_plain = plain.len();

@@ -110,7 +110,9 @@ impl Plan {
         }
         let pattern = SymbolicSparseColMatRef::new_checked(n, n, &self.offsets, None, &self.rows);
         let matrix = SparseColMatRef::new(pattern, &values);
-        let mut factor = vec![0.0; self.symbolic.len_val()];
+        let mut factor = Vec::new();
+        factor.try_reserve_exact(self.symbolic.len_val()).ok()?;
+        factor.resize(self.symbolic.len_val(), 0.0);
         let scratch = self.symbolic.factorize_numeric_ldlt_scratch::<f64>(Par::Seq, Default::default());
         let mut memory = MemBuffer::try_new(scratch).ok()?;
         let done = self.symbolic.factorize_numeric_ldlt(

@@ -100,6 +100,11 @@ fn n_kept(n_wanted: usize) -> usize {
     (n_wanted + (n_wanted / 4).max(WIDTH / 2)).next_multiple_of(WIDTH)
 }
 
+/// Vectors that steps towards so many have at a time, at the most: work space included, and twice while they are turned.
+pub(super) fn n_vectors(n_wanted: usize) -> usize {
+    2 * room(n_wanted) + n_kept(n_wanted) + 4 * WIDTH
+}
+
 /// Vectors there is room for.
 fn room(n_wanted: usize) -> usize {
     n_kept(n_wanted) + (n_wanted / 2).max(6 * WIDTH)

@@ -12,6 +12,7 @@ use faer::{Mat, Side};
 
 use crate::error::{Error, Result};
 use crate::graph::{Components, Graph, NodeId, Subgraph};
+use crate::memory;
 use crate::parallel::aside;
 use crate::progress::{Clock, Progress, Stage, Stopped};
 
@@ -86,6 +87,8 @@ impl Spectrum {
             return Err(Error::BadSetting { name: "the number of eigenpairs", value, expected });
         }
         graph.verify()?;
+        let (what, remedy) = ("finding the eigenvectors", "ask for fewer clusters");
+        memory::check(clock, what, Self::memory_needed(graph, n_wanted), remedy)?;
         let (connected, n_isolated) = (graph.connected_nodes(), graph.n_isolated());
         let part = Subgraph::without_isolated(graph)?;
         let mut found = if connected.is_empty() {
@@ -96,6 +99,19 @@ impl Spectrum {
         };
         found.insert_isolated(n_isolated, n_wanted);
         Ok(found.spectrum(graph, &connected, n_wanted))
+    }
+
+    /// Bytes of memory that finding so many eigenpairs takes, at the most: the matrix in an order of its own, the vectors of
+    /// the steps, and what is found in both orders.
+    pub fn memory_needed(graph: &Graph<'_>, n_wanted: usize) -> u64 {
+        let (n_nodes, n_entries) = (graph.n_nodes() as u64, graph.columns().len() as u64);
+        let n_vectors = lanczos::n_vectors(n_wanted) as u64 + 4 * n_wanted as u64;
+        let few = SpectrumSettings::default().most_dense.max(lanczos::too_few_nodes(n_wanted)) as u64;
+        let n_dense = if n_nodes <= few { n_nodes } else { 0 };
+        memory::BASE
+            + memory::matrix(n_entries, true)
+            + (8 * n_vectors + 48).saturating_mul(n_nodes)
+            + 24 * n_dense.saturating_mul(n_dense)
     }
 
     /// Number of pairs.
