@@ -25,8 +25,9 @@ pub struct Limits {
     /// 2.7 to 10 times as long and gain 0.0002 at most.
     pub max_row_for_chains: f64,
     /// Where clusters keep less than this share of their weight inside, on average and beyond what chance would give, edges
-    /// as they are may have led coarsening astray, and starts are made that do not trust them.
-    pub max_cohesion_in_doubt: f64,
+    /// as they are may have led coarsening astray, and starts are made that do not trust them. The second is for large graphs,
+    /// where these starts take longer than the others.
+    pub max_cohesion_in_doubt: (f64, f64),
     /// Preset `fast` has chains and one V-cycle on sparse graphs of at most this many entries, where both take
     /// milliseconds.
     pub max_entries_quick: usize,
@@ -108,7 +109,7 @@ impl Default for Limits {
             max_entries_thorough: 1_000_000,
             max_entries_compared: 4_000_000,
             max_row_for_chains: 12.0,
-            max_cohesion_in_doubt: 0.65,
+            max_cohesion_in_doubt: (0.8, 0.65),
             max_entries_quick: 50_000,
             max_entries_brief: 300_000,
             min_entries_for_blocks: 6_000_000,

@@ -144,7 +144,7 @@ impl Ncut {
         let row = |&preset: &Preset| {
             // Preset `best` takes all the time there is: with a limit nothing of the kind goes before it.
             let is_brief = preset != Preset::Best || !clock.has_limit();
-            let stricter = SHARES_TO_COMPARE.iter().rev().filter(|_| min_share == 0.0 && is_brief);
+            let stricter = SHARES_TO_COMPARE.iter().filter(|_| min_share == 0.0 && is_brief);
             stricter.chain([&min_share]).map(|&min_share| rung(preset, min_share)).collect()
         };
         presets[..n_rows].iter().map(row).collect()

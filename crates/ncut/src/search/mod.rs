@@ -133,8 +133,9 @@ pub(crate) fn search<O: Objective>(
             let starts: Vec<Vec<ClusterId>> =
                 same.chain(stricter).map(|(_, start)| start.labels.clone()).collect();
             let solution = solve_rung(graph, given, starts, request.seed, &task)?;
-            let is_answer = is_asked_share || answer.as_ref().is_none_or(|answer| !answer.is_feasible());
-            if is_answer {
+            // Labels under a stricter share are as good an answer as any.
+            let is_higher = |answer: &Solution| answer.objective < solution.objective;
+            if is_asked_share || answer.as_ref().is_none_or(is_higher) {
                 answer = Some(solution.clone());
             }
             found.push((rung.min_share, solution));
@@ -225,8 +226,7 @@ fn solve_one<O: Objective>(
         false => task,
     };
     best = cycled(graph, best, task, seed)?;
-    if let Some(span) = plan.recombination {
-        candidates.extend(best_start.cloned());
+    if let Some(span) = task.plan.recombination {
         candidates.push(best);
         best = evolve(graph, candidates, span, task, seed)?;
     }
@@ -241,12 +241,17 @@ fn cycled<O: Objective>(
     seed: u64,
 ) -> Result<Solution> {
     let choice = task.plan.choice;
+    let mut n_in_vain = 0;
     for cycle in 0..task.plan.v_cycles as u64 {
         let seed = seed.wrapping_add(cycle);
         let pass = Pass { within: Some(&best.labels), noise: CYCLE_NOISE, seed, split_rounds: 0 };
         let found = multilevel(graph, task, &pass)?;
         if !found.is_preferred_to(&best, choice) {
-            break;
+            n_in_vain += 1;
+            if n_in_vain == task.plan.v_cycles_in_vain {
+                break;
+            }
+            continue;
         }
         let is_much = match choice {
             Choice::Modularity => found.modularity > best.modularity + MIN_CYCLE_GAIN,
@@ -256,7 +261,8 @@ fn cycled<O: Objective>(
             }
         };
         best = found;
-        if !is_much {
+        n_in_vain += usize::from(!is_much);
+        if n_in_vain == task.plan.v_cycles_in_vain {
             break;
         }
     }

@@ -9,6 +9,9 @@ use crate::limits::Limits;
 /// Batches of recombination where it is brief: a child takes milliseconds there, so that a few cost nobody anything.
 const BRIEF_BATCHES: usize = 6;
 
+/// V-cycles that gain nothing before labels in doubt are left as they are: each groups the nodes in another way.
+const V_CYCLES_IN_VAIN: usize = 3;
+
 /// Which parts of the search run: what a [preset](crate::Preset) stands for, and what an ablation switches off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
@@ -122,8 +125,10 @@ pub struct Plan {
     pub split_rounds: usize,
     /// Rounds of split-merge on one coarse level, on the way back to the graph.
     pub coarse_split_rounds: usize,
-    /// V-cycles at most.
+    /// V-cycles at most, ...
     pub v_cycles: usize,
+    /// ... and how many that gain little or nothing are enough.
+    pub v_cycles_in_vain: usize,
     /// Recombination of solutions, if any.
     pub recombination: Option<Span>,
     /// Entries that the graphs of kept levels may have all together; `None` for any number.
@@ -176,6 +181,7 @@ impl Plan {
                 false => effort.coarse_split_rounds,
             },
             v_cycles: if is_large || !may_refine { 0 } else { effort.v_cycles },
+            v_cycles_in_vain: 1,
             recombination: span,
             held_entries: is_large.then(|| held_entries(&facts, effort, limits)),
             limits: *limits,
@@ -188,21 +194,32 @@ impl Plan {
     }
 
     /// The plan once so much weight is between clusters that labels are in doubt: chains of moves and V-cycles then pay on
-    /// any graph that is not large.
+    /// any graph that is not large, and recombination where it is brief.
     pub(super) fn in_doubt(&self) -> Self {
         if self.is_large {
             return *self;
         }
-        Self { chains: self.effort.chains, v_cycles: self.effort.v_cycles, ..*self }
+        let is_brief = match self.effort.only_quick_refinement {
+            true => self.facts.n_entries <= self.limits.max_entries_quick,
+            false => self.facts.n_entries <= self.limits.max_entries_brief,
+        };
+        let brief = is_brief.then_some(Span { restarts: 1, batches: BRIEF_BATCHES });
+        Self {
+            chains: self.effort.chains,
+            v_cycles: self.effort.v_cycles,
+            v_cycles_in_vain: V_CYCLES_IN_VAIN,
+            recombination: self.recombination.or(brief),
+            ..*self
+        }
     }
 
-    /// Whether more effort should be compared with this plan. Where nodes have many neighbours, the starts of preset `fast`
-    /// are among those of `default`; and there is an end to what comparing may cost.
+    /// Whether more effort should be compared with this plan. On large graphs whose nodes have many neighbours, the starts of
+    /// preset `fast` are among those of `default`; and there is an end to what comparing may cost.
     pub(super) fn is_compared(&self) -> bool {
         let is_fast = self.effort.recombination == Recombination::None;
         let Facts { n_nodes, n_entries, .. } = self.facts;
-        !is_fast
-            || (is_sparse(n_nodes, n_entries, &self.limits) && n_entries <= self.limits.max_entries_compared)
+        let is_sparse = is_sparse(n_nodes, n_entries, &self.limits);
+        !is_fast || !self.is_large || (is_sparse && n_entries <= self.limits.max_entries_compared)
     }
 
     /// Whether nodes have so few neighbours that pairs shrink a graph fast and chains of moves pay.

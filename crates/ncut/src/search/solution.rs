@@ -55,7 +55,8 @@ impl Solution {
 
     /// Whether so much weight is between clusters that edges as they are may have led astray.
     pub(super) fn is_in_doubt(&self, plan: &Plan) -> bool {
-        self.cohesion < plan.limits.max_cohesion_in_doubt
+        let (if_not_large, if_large) = plan.limits.max_cohesion_in_doubt;
+        self.cohesion < if plan.is_large { if_large } else { if_not_large }
     }
 
     /// Nearer to the floor, or as near and higher in the objective.
