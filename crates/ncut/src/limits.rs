@@ -17,8 +17,8 @@ pub struct Limits {
     /// long for the same labels.
     pub max_entries_thorough: usize,
     /// Up to this many entries what less effort gives is computed too, so that more effort never gives less: the paper's labels
-    /// on graphs without weights (with weights they are a start at any size), and those of preset `fast` on meshes and
-    /// pictures. Above, that would take as long as all else.
+    /// on graphs without weights (with weights they are a start at any size), those of preset `fast` on meshes and
+    /// pictures, and those under a large share for a result without one. Above, that would take as long as all else.
     pub max_entries_compared: usize,
     /// Chains of moves pay where nodes have few neighbours (entries a node at most): meshes have 6, pictures 4 or 8.
     /// Without chains meshes lose 0.005 to 0.02 and take half the time; four times as many entries allowed, other graphs take

@@ -69,6 +69,51 @@ fn check(sketch: &Sketch, found: &Clustering, k: usize) -> Result<(), TestCaseEr
     Ok(())
 }
 
+/// More effort is never below less, nor fewer constraints below more, whatever the limits.
+fn check_never_worse(sketch: &Sketch, k: usize) -> Result<(), TestCaseError> {
+    let (graph, k) = (sketch.graph(), k.min(sketch.n_nodes));
+    let kind = ObjectiveKind::NormalizedCut;
+    for limits in [Limits::tiny(), Limits::default()] {
+        let solve =
+            |preset, share| tiny(k, preset, kind).limits(limits).min_share(share).solve(&graph).unwrap();
+        let met = |found: &Clustering, share: f64| found.smallest_share >= share * (1.0 - 1e-8);
+        let mut highest: f64 = 0.0;
+        for share in [1.0, 0.5, 0.25] {
+            let (fast, default) = (solve(Preset::Fast, share), solve(Preset::Default, share));
+            prop_assert!(met(&default, share) || !met(&fast, share));
+            if met(&fast, share) {
+                prop_assert!(
+                    default.objective >= fast.objective - 1e-12,
+                    "{} below {} at {share}",
+                    default.objective,
+                    fast.objective
+                );
+            }
+            highest = highest.max(default.objective);
+        }
+        let (fast, default) = (solve(Preset::Fast, 0.0), solve(Preset::Default, 0.0));
+        prop_assert!(
+            default.objective >= fast.objective - 1e-12,
+            "{} below {}",
+            default.objective,
+            fast.objective
+        );
+        prop_assert!(
+            default.objective >= highest - 1e-12,
+            "{} below {highest} of a share",
+            default.objective
+        );
+        let paper = Ncut::new(k).preset(Preset::Paper).solve(&graph).unwrap();
+        prop_assert!(
+            default.objective >= paper.objective - 1e-12,
+            "{} below {} of the paper",
+            default.objective,
+            paper.objective
+        );
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
 
@@ -238,5 +283,25 @@ fn cliques_are_found() {
             let found = tiny(8, preset, kind).min_share(0.0).solve(&graph).unwrap();
             assert_eq!(found.labels, truth, "{kind:?} {preset:?}");
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 250, ..ProptestConfig::default() })]
+
+    #[test]
+    fn more_effort_and_fewer_constraints_never_give_less(sketch in graphs(), k in 1..12usize) {
+        check_never_worse(&sketch, k)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
+
+    /// As above, for some minutes.
+    #[test]
+    #[ignore = "takes 11 minutes"]
+    fn more_effort_and_fewer_constraints_never_give_less_in_ten_thousand(sketch in graphs(), k in 1..12usize) {
+        check_never_worse(&sketch, k)?;
     }
 }

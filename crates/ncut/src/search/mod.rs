@@ -55,7 +55,7 @@ const CYCLE_NOISE: f64 = 0.2;
 /// How much higher the floor of the stricter starts is.
 const STRICTER: f64 = 2.0;
 
-/// Shares that a result without one is compared with; on large graphs only the first.
+/// Shares that a result without one is compared with; on very large graphs only the first.
 pub(crate) const SHARES_TO_COMPARE: [f64; 3] = [0.25, 0.5, 1.0];
 
 /// What is asked for.
@@ -110,7 +110,9 @@ pub(crate) fn search<O: Objective>(
         for (place, rung) in row.iter().enumerate() {
             let is_asked_share = place + 1 == row.len();
             let is_needed = is_last_row || plan_of(rung).is_compared();
-            let is_comparable = is_asked_share || !plan.is_large || rung.min_share <= SHARES_TO_COMPARE[0];
+            let is_comparable = is_asked_share
+                || facts.n_entries <= request.limits.max_entries_compared
+                || rung.min_share <= SHARES_TO_COMPARE[0];
             if !is_needed || !is_comparable {
                 continue;
             }
