@@ -142,6 +142,8 @@ def test_little_memory_is_a_result_or_a_memory_error(what, size):
 
 
 @pytest.mark.skipif("NCUT_LONG" not in os.environ, reason="some minutes; set NCUT_LONG to run it")
-@pytest.mark.parametrize(("what", "size"), [("fit", 300_000), ("choose", 100_000), ("points", 100_000), ("segment", 1500)])
+@pytest.mark.parametrize(
+    ("what", "size"), [("fit", 300_000), ("choose", 100_000), ("points", 100_000), ("segment", 1500)]
+)
 def test_any_limit_of_memory_is_a_result_or_a_memory_error(what, size):
     outcomes(what, size, 50, 2000, 20)

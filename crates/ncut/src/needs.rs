@@ -10,13 +10,14 @@ use crate::memory;
 use crate::progress::Clock;
 use crate::settings::{Ncut, Preset};
 
-/// Bytes that the search takes for a node: labels, groups, sums and queues of some levels; and with preset `best` the
+/// Bytes that the search takes for a node: labels, groups, sums and queues of some levels, values by which nodes look alike;
+/// and with preset `best` the
 /// populations that were, 60 of them.
-const SEARCH_PER_NODE: u64 = 40;
+const SEARCH_PER_NODE: u64 = 170;
 const POPULATIONS_PER_NODE: u64 = 320;
 /// Bytes that the search takes for an entry of a graph that is not large: coarse graphs, as they are made and as they are
 /// kept, two of them at a time; and what every further thread takes that makes one.
-const SEARCH_PER_ENTRY: u64 = 80;
+const SEARCH_PER_ENTRY: u64 = 200;
 const SEARCH_PER_THREAD_AND_ENTRY: u64 = 40;
 /// Threads that make solutions side by side.
 const MAX_SIDE_BY_SIDE: u64 = 4;
