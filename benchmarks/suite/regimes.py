@@ -5,9 +5,10 @@ labels. What counts is the objective, computed here by code that knows nothing o
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
@@ -19,7 +20,6 @@ FOUND = 0.9
 # Objectives are compared up to rounding.
 ROUNDING = 1e-9
 BEST_SECONDS, MOST_BEST_ENTRIES = 10, 700_000
-MOST_SPECTRAL = 400_000 * 20
 
 
 @dataclass
@@ -30,8 +30,6 @@ class Regime:
     k: int
     make: callable
     seed: int = 1
-    is_planted: bool = True
-    runs: list = field(default_factory=list)
 
 
 def planted(n, k, inside, degree=16, weighted=False, sizes="equal", degrees="equal", bipartite=False):
@@ -134,8 +132,8 @@ def regimes(is_quick):
     """The cases of the page. With --quick small ones of every kind."""
     cases = []
 
-    def add(name, k, make, is_planted=True):
-        cases.append(Regime(name, k, make, is_planted=is_planted))
+    def add(name, k, make):
+        cases.append(Regime(name, k, make))
 
     sizes = [1_000, 5_000] if is_quick else [1_000, 20_000, 100_000, 400_000]
     for n in sizes:
@@ -151,10 +149,10 @@ def regimes(is_quick):
         add(f"planted {n}, inside 0.6, two sides", k, planted(n, k, 0.6, degree=32, bipartite=True))
         add(f"neighbours {n}", k, neighbors(n, k, 0.35))
         side = round(n**0.5)
-        add(f"mesh {side} x {side}", k, lattice(side, True), False)
-        add(f"grid {side} x {side}", k, lattice(side, False), False)
+        add(f"mesh {side} x {side}", k, lattice(side, True))
+        add(f"grid {side} x {side}", k, lattice(side, False))
         for kind in ("path", "star", "binary", "random"):
-            add(f"{kind} tree {n}", k, tree(n, kind), False)
+            add(f"{kind} tree {n}", k, tree(n, kind))
     if not is_quick:
         for inside in (0.5, 0.7):
             add(f"planted 1000000, inside {inside}", 1000, planted(1_000_000, 1000, inside, degree=20))
@@ -186,8 +184,6 @@ def solved(programs, file, regime, matrix, preset, share):
 def peer(name, file, regime, matrix):
     labels_file = os.path.join(os.path.dirname(file), "labels.npy")
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peer.py")
-    import sys
-
     try:
         report = json.loads(checked([sys.executable, program, name, file, str(regime.k), "2", labels_file]).splitlines()[-1])
     except Failed:

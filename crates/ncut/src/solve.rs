@@ -116,9 +116,7 @@ impl Ncut {
             plan: Some(searched.plan),
         })
     }
-}
 
-impl Ncut {
     /// What is asked for, after all that it must not fall below: presets of less effort, and, without a share, the same
     /// with one. Given labels, or parts of the search that were switched off, have nothing to compare with.
     fn ladder(&self, is_given: bool, clock: &Clock<'_>) -> Vec<Vec<Rung>> {

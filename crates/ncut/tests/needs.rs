@@ -123,7 +123,7 @@ fn a_graph_that_is_too_large_for_the_memory_is_refused_before_any_work() {
 }
 
 #[test]
-fn memory_that_the_system_does_not_have_is_refused() {
+fn points_that_are_too_many_for_the_memory_are_refused() {
     let values = noise(2000);
     let points = Points::new(&values, 1).unwrap();
     let clock = Clock::new();

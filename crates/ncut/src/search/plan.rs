@@ -59,8 +59,8 @@ pub enum Recombination {
 /// differ little in the objective, or even with a better one, there are some that nobody can use: one huge cluster, and
 /// the others as small as is allowed. Therefore, where a share is asked for, starts compete by modularity,
 /// `sum_c A_c / V - (D_c / V)^2` with `V` the volume of the graph, which weighs every cluster by its volume;
-/// each of them is a local optimum of N-Cut under the share. Where the paper's labels are a start, one with a lower objective
-/// than these, brought to the share, is not taken. Without a share the highest objective is what was asked for.
+/// each of them is a local optimum of N-Cut under the share. One with a lower objective than the
+/// paper's labels, brought to the share, or than what less effort gives, is not taken. Without a share the highest objective is what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The highest objective.
@@ -278,6 +278,10 @@ impl Plan {
             ("all labellings", yes(self.is_exhaustive)),
             ("large graph", yes(self.is_large)),
             ("starts", starts.to_owned()),
+            (
+                "start from nodes that look alike",
+                if self.affinity_start { "in doubt" } else { "no" }.to_owned(),
+            ),
             ("starts under a stricter share", yes(self.strict_starts)),
             ("starts compete by", choice.to_owned()),
             ("label propagation", yes(self.propagation)),
