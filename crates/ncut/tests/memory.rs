@@ -4,8 +4,11 @@
 
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::process::Command;
 
+use common::{hash, status};
 use ncut::{Graph, Ncut, Preset, Symmetrize, Weights};
 
 /// The rise of the peak, in units of the matrix.
@@ -66,17 +69,4 @@ fn ring(n_nodes: u32, n_links: u32) -> (Vec<u64>, Vec<u32>, Vec<f64>) {
         offsets.push(columns.len() as u64);
     }
     (offsets, columns, weights)
-}
-
-fn hash(number: u64) -> u64 {
-    let bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits ^ (bits >> 29)
-}
-
-/// A number of bytes that the kernel tells of this process.
-fn status(name: &str) -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
 }

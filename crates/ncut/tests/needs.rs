@@ -2,8 +2,11 @@
 
 #![cfg(target_os = "linux")]
 
+mod common;
+
 use std::process::Command;
 
+use common::{hash, status};
 use ncut::neighbors::{NeighborSearch, PointGraph, Points, SearchMethod};
 use ncut::spectral::{Spectrum, SpectrumSettings};
 use ncut::{Clock, Error, Graph, GraphBuilder, Ncut, Preset};
@@ -175,17 +178,4 @@ fn rise(work: impl FnOnce()) -> usize {
     let before = status("VmRSS:");
     work();
     status("VmHWM:") - before
-}
-
-fn hash(number: u64) -> u64 {
-    let bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits ^ (bits >> 29)
-}
-
-/// A number of bytes that the kernel tells of this process.
-fn status(name: &str) -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
 }

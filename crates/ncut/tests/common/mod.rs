@@ -130,3 +130,17 @@ pub(crate) fn degrees(matrix: &[Vec<f64>]) -> Vec<f64> {
 pub(crate) fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1.0)
 }
+
+/// A number that looks random.
+pub(crate) fn hash(number: u64) -> u64 {
+    let bits = number.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits ^ (bits >> 29)
+}
+
+/// A number of bytes that the kernel tells of this process.
+pub(crate) fn status(name: &str) -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with(name)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+}
