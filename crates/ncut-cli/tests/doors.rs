@@ -107,8 +107,9 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
     ] {
         let bench_files = bench.files();
         let ran = bench.run(call);
-        assert_eq!(ran.code, Some(2), "{call}: {ran:?}");
-        assert!(ran.stderr.contains("overwrite the input") || ran.stderr.contains("two outputs"), "{ran:?}");
+        let is_of_outputs = ran.stderr.contains("two outputs");
+        assert_eq!(ran.code, Some(if is_of_outputs { 2 } else { 1 }), "{call}: {ran:?}");
+        assert!(ran.stderr.contains("overwrite the input") || is_of_outputs, "{ran:?}");
         assert_eq!(
             (bench.read("g.txt").as_str(), bench.read("l.txt").as_str()),
             (TRIANGLES, LABELS),

@@ -116,15 +116,14 @@ fn broken_tables_are_refused() {
         assert_eq!(bench.read("labels.txt"), "precious");
     }
     let bench = Bench::new().with("line.csv", LINE);
-    for (options, code, message) in [
-        ("--neighbors 0", 1, "line.csv: n_neighbors is 0; it must be at least 1"),
-        ("--affinity rbf --gamma -1", 1, "line.csv: gamma is -1; it must be a positive number"),
-        ("--graph-out g.xyz", 1, "g.xyz: unknown kind of graph file"),
-        // A call that makes no sense, whatever the input.
-        ("--graph-out line.csv", 2, "line.csv: the output would overwrite the input"),
+    for (options, message) in [
+        ("--neighbors 0", "line.csv: n_neighbors is 0; it must be at least 1"),
+        ("--affinity rbf --gamma -1", "line.csv: gamma is -1; it must be a positive number"),
+        ("--graph-out g.xyz", "g.xyz: unknown kind of graph file"),
+        ("--graph-out line.csv", "line.csv: the output would overwrite the input"),
     ] {
         let ran = bench.run(&format!("points line.csv -k 2 {options}"));
-        assert_eq!(ran.code, Some(code), "{ran:?}");
+        assert_eq!(ran.code, Some(1), "{ran:?}");
         assert!(ran.stderr.contains(message), "expected «{message}», got {}", ran.stderr);
         assert_eq!(bench.files(), ["line.csv"]);
     }

@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use ncut::io::{GraphFile, check_writable, read_graph};
 use ncut::spectral::{Spectrum, SpectrumSettings, UpperBound};
 use ncut::{ComponentChoice, Graph, Ncut};
@@ -39,9 +39,7 @@ fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<
             continue;
         }
         if inputs.iter().flatten().any(|input| is_same(input, output)) {
-            let problem =
-                format!("{}: the output would overwrite the input; give it another name", output.display());
-            return Err(UsageError(problem).into());
+            bail!("{}: the output would overwrite the input; give it another name", output.display());
         }
     }
     for output in outputs.into_iter().filter(|output| !is_stdout(output)) {
