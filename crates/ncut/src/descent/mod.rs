@@ -2,6 +2,7 @@
 
 mod settle;
 mod chains;
+mod exchange;
 
 use crate::graph::NodeId;
 use crate::objective::Objective;
@@ -9,6 +10,7 @@ use crate::partition::{Links, Partition};
 use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
 
 pub(crate) use chains::chains;
+pub(crate) use exchange::exchange;
 pub use settle::settle;
 pub(crate) use settle::{Proof, settle_active, settle_all};
 

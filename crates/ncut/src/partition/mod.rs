@@ -316,9 +316,22 @@ impl<'g, O: Objective> Partition<'g, O> {
         if from == cluster || !self.may_leave(node) {
             return None;
         }
-        let (link_from, link_to) = self.links(node, cluster);
-        let gain = self.gain_by_links(node, (from, cluster), (link_from, link_to));
-        Some(Move { node, from, to: cluster, gain, link_from, link_to })
+        let links = self.links(node, cluster);
+        self.move_by_links(node, cluster, links)
+    }
+
+    /// As [`move_to`](Self::move_to), for a node of another cluster whose weights to both are known.
+    pub(crate) fn move_by_links(&self, node: NodeId, to: ClusterId, links: (f64, f64)) -> Option<Move> {
+        let from = self.labels.of(node);
+        let gain = || self.gain_by_links(node, (from, to), links);
+        self.may_leave(node).then(|| Move {
+            node,
+            from,
+            to,
+            gain: gain(),
+            link_from: links.0,
+            link_to: links.1,
+        })
     }
 
     /// A move as it is now, made earlier, whose node and neighbours have not moved since; `None` when it is no longer

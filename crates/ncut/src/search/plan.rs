@@ -8,6 +8,10 @@ use crate::limits::Limits;
 
 /// Batches of recombination where it is brief: a child takes milliseconds there, so that a few cost nobody anything.
 const BRIEF_BATCHES: usize = 6;
+const BATCHES_BESIDE_EXCHANGE: usize = 2;
+
+/// Clusters of which all pairs exchange nodes, at most.
+pub(super) const MAX_EXCHANGING_CLUSTERS: usize = 8;
 
 /// V-cycles that gain nothing before labels in doubt are left as they are: each groups the nodes in another way.
 const V_CYCLES_IN_VAIN: usize = 3;
@@ -121,6 +125,8 @@ pub struct Plan {
     pub propagation: bool,
     /// Chains of moves follow a descent.
     pub chains: bool,
+    /// Pairs of clusters exchange nodes after a descent, where there are few clusters.
+    pub exchanges: bool,
     /// Rounds of split-merge on the graph itself; starts that compete by modularity have none.
     pub split_rounds: usize,
     /// Rounds of split-merge on one coarse level, on the way back to the graph.
@@ -175,6 +181,7 @@ impl Plan {
             choice,
             propagation: effort.propagation,
             chains: effort.chains && is_sparse && may_refine,
+            exchanges: false,
             split_rounds: if is_large { 0 } else { effort.split_rounds },
             coarse_split_rounds: match is_sparse {
                 true => effort.split_rounds,
@@ -193,19 +200,25 @@ impl Plan {
         Self::new(Facts::of(graph, self.facts.n_clusters), &self.effort, self.choice, &self.limits)
     }
 
-    /// The plan once so much weight is between clusters that labels are in doubt: chains of moves and V-cycles then pay on
-    /// any graph that is not large, and recombination where it is brief.
+    /// The plan once so much weight is between clusters that labels are in doubt: exchanges then pay, on any graph that is not
+    /// large chains of moves and V-cycles, and recombination where it is brief.
     pub(super) fn in_doubt(&self) -> Self {
+        let exchanges = self.effort.chains;
         if self.is_large {
-            return *self;
+            return Self { exchanges, ..*self };
         }
-        let is_brief = match self.effort.only_quick_refinement {
-            true => self.facts.n_entries <= self.limits.max_entries_quick,
-            false => self.facts.n_entries <= self.limits.max_entries_brief,
+        // Where pairs exchange nodes, recombining takes fifty times as long and finds little more.
+        let exchange = self.facts.n_clusters <= MAX_EXCHANGING_CLUSTERS;
+        let max_entries_brief = match self.effort.only_quick_refinement || exchange {
+            true => self.limits.max_entries_quick,
+            false => self.limits.max_entries_brief,
         };
-        let brief = is_brief.then_some(Span { restarts: 1, batches: BRIEF_BATCHES });
+        let batches = if exchange { BATCHES_BESIDE_EXCHANGE } else { BRIEF_BATCHES };
+        let is_brief = self.facts.n_entries <= max_entries_brief;
+        let brief = is_brief.then_some(Span { restarts: 1, batches });
         Self {
             chains: self.effort.chains,
+            exchanges,
             v_cycles: self.effort.v_cycles,
             v_cycles_in_vain: V_CYCLES_IN_VAIN,
             recombination: self.recombination.or(brief),
@@ -258,6 +271,8 @@ impl Plan {
     /// The decisions by name, in the words of a report.
     pub fn decisions(&self) -> Vec<(&'static str, String)> {
         let yes = |is_so: bool| if is_so { "yes" } else { "no" }.to_owned();
+        let in_doubt = |is_so: bool| if is_so { "in doubt" } else { "no" }.to_owned();
+        let exchanges = self.in_doubt().exchanges && self.facts.n_clusters <= MAX_EXCHANGING_CLUSTERS;
         let starts = match (self.hierarchy_start, self.merging_start) {
             (true, true) => "hierarchy and merging",
             (true, false) => "hierarchy",
@@ -278,15 +293,13 @@ impl Plan {
             ("all labellings", yes(self.is_exhaustive)),
             ("large graph", yes(self.is_large)),
             ("starts", starts.to_owned()),
-            (
-                "start from nodes that look alike",
-                if self.affinity_start { "in doubt" } else { "no" }.to_owned(),
-            ),
+            ("start from nodes that look alike", in_doubt(self.affinity_start)),
             ("starts under a stricter share", yes(self.strict_starts)),
             ("starts compete by", choice.to_owned()),
             ("label propagation", yes(self.propagation)),
             ("moves proposed in parallel", yes(blocks)),
             ("chains of moves", yes(self.chains)),
+            ("exchange between pairs of clusters", in_doubt(exchanges)),
             ("split-merge rounds", self.split_rounds.to_string()),
             ("split-merge rounds on a coarse level", self.coarse_split_rounds.to_string()),
             ("V-cycles", self.v_cycles.to_string()),

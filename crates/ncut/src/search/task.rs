@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::descent::{Descent, Proof, StoppingRule, chains, settle_active, settle_all};
+use crate::descent::{Descent, Proof, StoppingRule, chains, exchange, settle_active, settle_all};
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 use crate::hierarchy::{Groups, Merging};
@@ -10,7 +10,7 @@ use crate::objective::Objective;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::{Clock, StopReason};
 
-use super::plan::Plan;
+use super::plan::{MAX_EXCHANGING_CLUSTERS, Plan};
 use super::solution::Solution;
 
 /// Rounds of chains after a descent, at most.
@@ -129,8 +129,24 @@ impl<'t, O: Objective> Task<'t, O> {
                 self.count(&settled);
             }
         }
+        let exchanges = self.plan.exchanges && self.n_clusters <= MAX_EXCHANGING_CLUSTERS;
+        if exchanges && self.rule.max_sweeps > 0 && self.exchange_all(&mut partition) > 0.0 {
+            settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.clock);
+            self.count(&settled);
+        }
         partition.refresh();
         Ok(self.solution(partition, settled.stop_reason))
+    }
+
+    /// Lets all pairs of clusters exchange nodes.
+    fn exchange_all(&self, partition: &mut Partition<'_, O>) -> f64 {
+        let mut gained = 0.0;
+        for second in 1..self.n_clusters as ClusterId {
+            for first in 0..second {
+                gained += exchange(partition, [first, second], self.clock);
+            }
+        }
+        gained
     }
 
     /// Gives all the nodes of some clusters other `labels`, and improves around them.
