@@ -34,6 +34,9 @@ pub struct Limits {
     /// Preset `default` recombines a few solutions on graphs of at most this many entries, where one takes milliseconds. That is
     /// four fifths of its time there, for 0.007 to 0.015 of the objective.
     pub max_entries_brief: usize,
+    /// Without a time limit, preset `best` recombines one batch of solutions on graphs of so many entries or more, and on smaller
+    /// ones as many times more as the square of how much smaller they are.
+    pub entries_of_one_batch: usize,
     /// From this many entries on, moves are proposed in parallel against a frozen state, block by block. Below, one thread
     /// is as fast, and every node knows what all before it did. Four times as low or as high: times within what the machine
     /// varies by.
@@ -112,6 +115,7 @@ impl Default for Limits {
             max_cohesion_in_doubt: (0.8, 0.65),
             max_entries_quick: 50_000,
             max_entries_brief: 300_000,
+            entries_of_one_batch: 1_000_000,
             min_entries_for_blocks: 6_000_000,
             min_nodes_for_short_labels: 1 << 16,
             nodes_per_sum: 1 << 17,
@@ -150,6 +154,7 @@ impl Limits {
             max_entries_thorough: 80,
             max_entries_quick: 40,
             max_entries_brief: 60,
+            entries_of_one_batch: 300,
             min_entries_for_blocks: 100,
             min_nodes_for_short_labels: 8,
             nodes_per_sum: 8,

@@ -21,7 +21,8 @@ pub enum Preset {
     /// Several starts and split-merge; of the results the one with the [most useful](Choice) clusters is kept.
     #[default]
     Default,
-    /// Looks longest for a high objective: until the time limit, or until nothing better turns up.
+    /// Looks longest for a high objective: until the time limit, or until nothing better turns up; without a limit on graphs of
+    /// a million entries for several times as long as `default`.
     Best,
 }
 
@@ -49,7 +50,7 @@ impl Preset {
             split_rounds: 8,
             coarse_split_rounds: 8,
             v_cycles: 8,
-            recombination: Recombination::Patient { restarts: RESTARTS },
+            recombination: Recombination::Patient,
         };
         match self {
             Self::Paper | Self::Fast => Effort {
@@ -78,10 +79,6 @@ impl Preset {
         }
     }
 }
-
-/// Populations of preset `best`: without a time limit, and with one, which is there to be used.
-const RESTARTS: usize = 2;
-pub(crate) const RESTARTS_IN_TIME: usize = 60;
 
 /// Which part of a disconnected graph is clustered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -9,7 +9,7 @@ use crate::objective::{Objective, with_objective};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::{Clock, StopReason};
 use crate::search::{Effort, Plan, Recombination, Request, Rung, SHARES_TO_COMPARE, search};
-use crate::settings::{ComponentChoice, Ncut, Preset, RESTARTS_IN_TIME};
+use crate::settings::{ComponentChoice, Ncut, Preset};
 use crate::start;
 
 impl Ncut {
@@ -122,10 +122,8 @@ impl Ncut {
     fn ladder(&self, is_given: bool, clock: &Clock<'_>) -> Vec<Vec<Rung>> {
         let min_share = self.effective_min_share();
         let in_time = |mut effort: Effort| {
-            if let Recombination::Patient { restarts } = &mut effort.recombination
-                && clock.has_limit()
-            {
-                *restarts = RESTARTS_IN_TIME;
+            if effort.recombination == Recombination::Patient && clock.has_limit() {
+                effort.recombination = Recombination::WhileThereIsTime;
             }
             effort
         };

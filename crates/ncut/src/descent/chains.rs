@@ -17,6 +17,8 @@ use super::settle::MIN_GAIN;
 const PATIENCE: usize = 24;
 /// Times a node's gain is computed anew before it is passed over.
 const MAX_RENEWALS: u32 = 3;
+/// Gains computed anew before the best known node moves: when a hub has moved, those of all its neighbours are out of date.
+const MAX_RENEWALS_A_STEP: usize = 64;
 /// Chains between two reports to the clock.
 const CHAINS_PER_REPORT: usize = 64;
 
@@ -67,16 +69,20 @@ impl Round {
         self.meet(partition, start, links, &mut heap);
         let mut steps: Vec<Move> = Vec::new();
         let (mut gain, mut best_gain, mut n_best) = (0.0, 0.0, 0);
+        let mut n_renewed = 0;
         while let Some((candidate, n_renewals)) = heap.pop() {
             if steps.len() >= n_best + PATIENCE {
                 break;
             }
             let Some(step) = partition.best_departure(candidate.node, links) else { continue };
             let renewed = Candidate { gain: step.gain(), node: candidate.node };
-            if n_renewals < MAX_RENEWALS && heap.peek().is_some_and(|(next, _)| renewed < *next) {
+            let may_wait = n_renewals < MAX_RENEWALS && n_renewed < MAX_RENEWALS_A_STEP;
+            if may_wait && heap.peek().is_some_and(|(next, _)| renewed < *next) {
                 heap.push((renewed, n_renewals + 1));
+                n_renewed += 1;
                 continue;
             }
+            n_renewed = 0;
             partition.apply(step);
             self.was_moved[step.node() as usize] = true;
             gain += step.gain();

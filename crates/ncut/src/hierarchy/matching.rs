@@ -202,6 +202,7 @@ impl<'a, O: Objective> Merging<'a, O> {
                 joining.one_sided_pairs(&followers);
             }
             joining.followers(&followers);
+            joining.leaves(graph, &followers);
         }
         if joining.n_joined() == 0 {
             if self.max_mass < f64::INFINITY {
@@ -441,6 +442,28 @@ impl<O: Objective> Joining<'_, O> {
                 continue;
             }
             if self.may_join(a, b) {
+                self.join(a, b);
+            }
+        }
+    }
+
+    /// Nodes that have the same neighbour and no other come together by twos, however few groups that leaves: around a hub
+    /// rounds would be many otherwise.
+    fn leaves(&mut self, graph: &Graph<'_>, followers: &[NodeId]) {
+        let mut waiting: HashMap<NodeId, NodeId> = HashMap::new();
+        for &node in followers {
+            let is_leaf = graph.neighbors(node).take(2).count() == 1;
+            if !is_leaf || self.sets.find(node as usize) != node as usize {
+                continue;
+            }
+            let hub = self.picks.partners[node as usize];
+            let Some(other) = waiting.remove(&hub) else {
+                waiting.insert(hub, node);
+                continue;
+            };
+            let (a, b) = self.groups(node, other);
+            let both = self.masses[a] + self.masses[b];
+            if both <= self.merging.cap.min(self.merging.max_mass) && self.may_join(a, b) {
                 self.join(a, b);
             }
         }

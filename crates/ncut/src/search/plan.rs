@@ -10,6 +10,12 @@ use crate::limits::Limits;
 const BRIEF_BATCHES: usize = 6;
 const BATCHES_BESIDE_EXCHANGE: usize = 2;
 
+/// Populations of preset `best`: without a time limit, and with one, which is there to be used.
+const POPULATIONS: usize = 2;
+const POPULATIONS_IN_TIME: usize = 60;
+/// With fewer batches than this a second population would not come as far as the first.
+const MIN_BATCHES_TO_RESTART: usize = 40;
+
 /// Clusters of which all pairs exchange nodes, at most.
 pub(super) const MAX_EXCHANGING_CLUSTERS: usize = 8;
 
@@ -50,11 +56,10 @@ pub enum Recombination {
     None,
     /// A few times, on small graphs, where the highest objective is what is looked for.
     Brief,
-    /// Until nothing better has come for a while, and so many times over.
-    Patient {
-        /// Populations, one after the other.
-        restarts: usize,
-    },
+    /// Until nothing better has come for a while; on graphs that are not small for a time that hardly grows with them.
+    Patient,
+    /// As long as there is time, however large the graph.
+    WhileThereIsTime,
 }
 
 /// Which of several labellings is kept.
@@ -163,11 +168,15 @@ impl Plan {
         let may_refine = !effort.only_quick_refinement || is_quick;
         let is_brief = n_entries <= limits.max_entries_brief && choice == Choice::Objective;
         let span = match effort.recombination {
-            Recombination::Patient { restarts } => Some(Span { restarts, batches: usize::MAX }),
+            Recombination::WhileThereIsTime => {
+                Some(Span { restarts: POPULATIONS_IN_TIME, batches: usize::MAX })
+            }
+            Recombination::Patient => Some(patient(n_entries, limits)),
             Recombination::Brief if is_brief => Some(Span { restarts: 1, batches: BRIEF_BATCHES }),
             Recombination::Brief | Recombination::None => None,
         };
-        let is_patient = matches!(effort.recombination, Recombination::Patient { .. });
+        let is_patient =
+            matches!(effort.recombination, Recombination::Patient | Recombination::WhileThereIsTime);
         let is_compared = n_entries <= limits.max_entries_compared;
         Self {
             facts,
@@ -241,6 +250,13 @@ impl Plan {
     }
 }
 
+/// How long preset `best` recombines without a time limit. A batch takes as long as the graph is large, and ever fewer of them
+/// keep the whole from growing much faster.
+fn patient(n_entries: usize, limits: &Limits) -> Span {
+    let batches = ((limits.entries_of_one_batch as f64 / n_entries as f64).powi(2) as usize).max(1);
+    Span { restarts: if batches < MIN_BATCHES_TO_RESTART { 1 } else { POPULATIONS }, batches }
+}
+
 fn is_sparse(n_nodes: usize, n_entries: usize, limits: &Limits) -> bool {
     n_entries as f64 <= limits.max_row_for_chains * n_nodes as f64
 }
@@ -286,7 +302,8 @@ impl Plan {
         let recombination = match self.recombination {
             None => "none".to_owned(),
             Some(Span { restarts, batches: usize::MAX }) => format!("{restarts} populations"),
-            Some(Span { restarts, batches }) => format!("{restarts} population of {batches} batches"),
+            Some(Span { restarts: 1, batches }) => format!("1 population of {batches} batches"),
+            Some(Span { restarts, batches }) => format!("{restarts} populations of {batches} batches"),
         };
         let blocks = self.facts.n_entries >= self.limits.min_entries_for_blocks;
         vec![
