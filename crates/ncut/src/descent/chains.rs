@@ -18,7 +18,7 @@ const PATIENCE: usize = 24;
 /// Times a node's gain is computed anew before it is passed over.
 const MAX_RENEWALS: u32 = 3;
 /// Gains computed anew before the best known node moves: when a hub has moved, those of all its neighbours are out of date.
-const MAX_RENEWALS_A_STEP: usize = 64;
+const MAX_RENEWALS_A_STEP: usize = 2048;
 /// Chains between two reports to the clock.
 const CHAINS_PER_REPORT: usize = 64;
 

@@ -31,6 +31,9 @@ const JOINED_IF_COSTLY: usize = 4;
 /// Mass that propagated labels may cover, as a share of the cap: a fifth of a cluster leaves merging something to decide.
 const PROPAGATED_SHARE: f64 = 0.2;
 
+/// Fewer nodes that hang on a single other are no trouble.
+const MIN_LEAVES: usize = 1 << 12;
+
 /// Which clusters may merge, and how far. *Mass* is what the objective measures shares in: for N-Cut the volume.
 #[derive(Clone, Copy)]
 pub(crate) struct Merging<'a, O> {
@@ -447,13 +450,17 @@ impl<O: Objective> Joining<'_, O> {
         }
     }
 
-    /// Nodes that have the same neighbour and no other come together by twos, however few groups that leaves: around a hub
-    /// rounds would be many otherwise.
+    /// Where most nodes hang on a single other, those that hang on the same come together by twos, however few groups that
+    /// leaves: around a hub rounds would be many otherwise.
     fn leaves(&mut self, graph: &Graph<'_>, followers: &[NodeId]) {
+        let is_leaf = |&node: &NodeId| graph.neighbors(node).take(2).count() == 1;
+        let leaves: Vec<NodeId> = followers.iter().copied().filter(is_leaf).collect();
+        if leaves.len() < MIN_LEAVES.max(self.n_nodes / 2) {
+            return;
+        }
         let mut waiting: HashMap<NodeId, NodeId> = HashMap::new();
-        for &node in followers {
-            let is_leaf = graph.neighbors(node).take(2).count() == 1;
-            if !is_leaf || self.sets.find(node as usize) != node as usize {
+        for node in leaves {
+            if self.sets.find(node as usize) != node as usize {
                 continue;
             }
             let hub = self.picks.partners[node as usize];

@@ -17,7 +17,7 @@ const POPULATIONS_IN_TIME: usize = 60;
 const MIN_BATCHES_TO_RESTART: usize = 40;
 
 /// Clusters of which all pairs exchange nodes, at most.
-pub(super) const MAX_EXCHANGING_CLUSTERS: usize = 8;
+const MAX_EXCHANGING_CLUSTERS: usize = 8;
 
 /// V-cycles that gain nothing before labels in doubt are left as they are: each groups the nodes in another way.
 const V_CYCLES_IN_VAIN: usize = 3;
@@ -212,17 +212,16 @@ impl Plan {
     /// The plan once so much weight is between clusters that labels are in doubt: exchanges then pay, on any graph that is not
     /// large chains of moves and V-cycles, and recombination where it is brief.
     pub(super) fn in_doubt(&self) -> Self {
-        let exchanges = self.effort.chains;
+        let exchanges = self.effort.chains && self.facts.n_clusters <= MAX_EXCHANGING_CLUSTERS;
         if self.is_large {
             return Self { exchanges, ..*self };
         }
         // Where pairs exchange nodes, recombining takes fifty times as long and finds little more.
-        let exchange = self.facts.n_clusters <= MAX_EXCHANGING_CLUSTERS;
-        let max_entries_brief = match self.effort.only_quick_refinement || exchange {
+        let max_entries_brief = match self.effort.only_quick_refinement || exchanges {
             true => self.limits.max_entries_quick,
             false => self.limits.max_entries_brief,
         };
-        let batches = if exchange { BATCHES_BESIDE_EXCHANGE } else { BRIEF_BATCHES };
+        let batches = if exchanges { BATCHES_BESIDE_EXCHANGE } else { BRIEF_BATCHES };
         let is_brief = self.facts.n_entries <= max_entries_brief;
         let brief = is_brief.then_some(Span { restarts: 1, batches });
         Self {
@@ -288,7 +287,6 @@ impl Plan {
     pub fn decisions(&self) -> Vec<(&'static str, String)> {
         let yes = |is_so: bool| if is_so { "yes" } else { "no" }.to_owned();
         let in_doubt = |is_so: bool| if is_so { "in doubt" } else { "no" }.to_owned();
-        let exchanges = self.in_doubt().exchanges && self.facts.n_clusters <= MAX_EXCHANGING_CLUSTERS;
         let starts = match (self.hierarchy_start, self.merging_start) {
             (true, true) => "hierarchy and merging",
             (true, false) => "hierarchy",
@@ -316,7 +314,7 @@ impl Plan {
             ("label propagation", yes(self.propagation)),
             ("moves proposed in parallel", yes(blocks)),
             ("chains of moves", yes(self.chains)),
-            ("exchange between pairs of clusters", in_doubt(exchanges)),
+            ("exchange between pairs of clusters", in_doubt(self.in_doubt().exchanges)),
             ("split-merge rounds", self.split_rounds.to_string()),
             ("split-merge rounds on a coarse level", self.coarse_split_rounds.to_string()),
             ("V-cycles", self.v_cycles.to_string()),

@@ -10,7 +10,7 @@ use crate::objective::Objective;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::{Clock, StopReason};
 
-use super::plan::{MAX_EXCHANGING_CLUSTERS, Plan};
+use super::plan::Plan;
 use super::solution::Solution;
 
 /// Rounds of chains after a descent, at most.
@@ -129,8 +129,7 @@ impl<'t, O: Objective> Task<'t, O> {
                 self.count(&settled);
             }
         }
-        let exchanges = self.plan.exchanges && self.n_clusters <= MAX_EXCHANGING_CLUSTERS;
-        if exchanges && self.rule.max_sweeps > 0 && self.exchange_all(&mut partition) > 0.0 {
+        if self.plan.exchanges && self.rule.max_sweeps > 0 && self.exchange_all(&mut partition) > 0.0 {
             settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.clock);
             self.count(&settled);
         }
