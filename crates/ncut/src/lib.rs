@@ -70,7 +70,7 @@ pub mod metrics;
 pub mod out_of_sample;
 pub mod descent;
 pub mod hierarchy;
-pub mod communities;
+mod communities;
 #[cfg(any(feature = "files", feature = "neighbors"))]
 mod points;
 #[cfg(feature = "neighbors")]

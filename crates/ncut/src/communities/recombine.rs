@@ -1,23 +1,24 @@
-//! Several runs, and what their results have in common: groups of nodes that all put together are contracted, and the
+//! Several runs, and what their results have in common: groups of nodes that two of them put together are contracted, and the
 //! graph of these is clustered again.
 
-use super::leiden::{Labelling, Leiden, overlaid};
-use super::refine::pieces;
-use crate::error::Result;
+use super::leiden::{Labelling, Leiden, MIN_GAIN};
+use crate::error::{Result, or_stopped};
 use crate::graph::Graph;
 use crate::parallel::prelude::*;
-use crate::progress::Clock;
+use crate::progress::{Clock, Progress, Stage};
 use crate::random::mix;
 
 /// How long to look for better communities.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Patience {
     /// Runs from different orders of the nodes.
     pub(super) n_starts: usize,
     /// Cycles of a run at most.
     pub(super) max_cycles: usize,
-    /// Recombinations one after the other without a better result.
+    /// Generations of recombined solutions without a better one, after which a population ends.
     pub(super) max_failures: usize,
+    /// Populations.
+    pub(super) n_populations: usize,
 }
 
 /// Labels and what they are worth.
@@ -37,56 +38,82 @@ impl Leiden<'_> {
         seed: u64,
         clock: &Clock<'_>,
     ) -> Result<Labelling> {
-        let run = |number: usize| {
-            let mut labelling = start.clone();
-            self.run(graph, &mut labelling, patience.max_cycles, mix(seed, number as u64), clock)?;
-            Ok(labelling)
-        };
+        let mut best = self.run_from(graph, start, patience, seed, clock)?;
         if patience.n_starts <= 1 {
-            return run(0);
+            return Ok(best.labelling);
         }
-        let solve = |number: usize| -> Result<Solution> { Ok(self.solution(graph, run(number)?)) };
-        let starts: Vec<usize> = (0..patience.n_starts).collect();
-        let solutions: Vec<Result<Solution>> =
-            starts.par_iter().with_max_len(1).map(|&number| solve(number)).collect();
-        let mut population: Vec<Solution> = solutions.into_iter().collect::<Result<_>>()?;
-        sort(&mut population);
+        for population in 0..patience.n_populations {
+            if clock.is_stopped() {
+                break;
+            }
+            let seed = mix(seed, (1 << 32) + population as u64);
+            best = self.evolve(graph, start, best, patience, seed, clock)?;
+        }
+        Ok(best.labelling)
+    }
+
+    fn run_from(
+        &self,
+        graph: &Graph<'_>,
+        start: &Labelling,
+        patience: &Patience,
+        seed: u64,
+        clock: &Clock<'_>,
+    ) -> Result<Solution> {
+        let mut labelling = start.clone();
+        self.run(graph, &mut labelling, patience.max_cycles, seed, clock)?;
+        // With one start there is nothing to compare with.
+        let quality = if patience.n_starts > 1 { self.quality(graph, &labelling) } else { 0.0 };
+        Ok(Solution { labelling, quality })
+    }
+
+    /// A population around the best solution so far.
+    fn evolve(
+        &self,
+        graph: &Graph<'_>,
+        start: &Labelling,
+        best: Solution,
+        patience: &Patience,
+        seed: u64,
+        clock: &Clock<'_>,
+    ) -> Result<Solution> {
+        let starts: Vec<u64> = (1..patience.n_starts as u64).collect();
+        let others: Vec<Result<Solution>> = starts
+            .par_iter()
+            .with_max_len(1)
+            .map(|&number| self.run_from(graph, start, patience, mix(seed, number), clock))
+            .collect();
+        let mut population = vec![best];
+        for other in others {
+            population.push(other?);
+        }
+        rank(&mut population, patience.n_starts);
+        let mut progress = Progress::new(Stage::Search, 0);
         let mut n_failures = 0;
-        let mut generation = 0;
-        while n_failures < patience.max_failures && !clock.is_stopped() {
-            generation += 1;
+        for generation in 0.. {
+            progress.done = generation;
+            progress.objective = Some(population[0].quality);
+            // All alike: there is nothing to recombine.
+            if n_failures >= patience.max_failures || population.len() < 2 || clock.report(&progress).is_err() {
+                break;
+            }
             let best = population[0].quality;
             let seed = mix(seed, (1 << 32) + generation);
-            let pairs: Vec<(usize, usize)> = mates(population.len(), seed);
-            let children: Vec<Result<Solution>> = pairs
+            let children: Vec<Result<Solution>> = mates(population.len(), seed)
                 .par_iter()
                 .with_max_len(1)
                 .map(|&(a, b)| self.child(graph, &population[a], &population[b], mix(seed, a as u64), clock))
                 .collect();
             for child in children {
-                let child = child?;
-                if population.iter().all(|other| other.labelling != child.labelling) {
-                    population.push(child);
-                }
+                population.push(child?);
             }
-            sort(&mut population);
-            population.truncate(patience.n_starts);
-            let is_better = population[0].quality > best + super::MIN_GAIN;
-            n_failures = if is_better { 0 } else { n_failures + 1 };
-            // All alike: nothing is left to recombine.
-            if population.len() < 2 {
-                break;
-            }
+            rank(&mut population, patience.n_starts);
+            n_failures = if population[0].quality > best + MIN_GAIN { 0 } else { n_failures + 1 };
         }
-        Ok(population.swap_remove(0).labelling)
+        Ok(population.swap_remove(0))
     }
 
-    fn solution(&self, graph: &Graph<'_>, labelling: Labelling) -> Solution {
-        let quality = self.quality(graph, &labelling);
-        Solution { labelling, quality }
-    }
-
-    /// What two solutions have in common is contracted; the better one goes on from there, and then on the whole graph.
+    /// The parts that two solutions have in common are contracted, clustered, and improved on the whole graph.
     fn child(
         &self,
         graph: &Graph<'_>,
@@ -95,31 +122,30 @@ impl Leiden<'_> {
         seed: u64,
         clock: &Clock<'_>,
     ) -> Result<Solution> {
-        let common = overlaid(&a.labelling, &b.labelling);
-        let groups = pieces(graph, &common.labels, common.count);
-        let coarse = match graph.contract_observed(&groups.of_node, groups.count, clock) {
-            Ok(coarse) => coarse,
-            Err(crate::Error::Stopped { .. }) => return Ok(a.clone()),
-            Err(error) => return Err(error),
-        };
+        /// Cycles on the whole graph: what the first leaves the next generation finds.
+        const CYCLES: usize = 2;
+        let groups = a.labelling.overlaid(&b.labelling).pieces(graph);
+        let contracted = graph.contract_observed(&groups.of_node, groups.count, clock);
+        let Ok(coarse) = or_stopped(contracted)? else { return Ok(a.clone()) };
         let mut on_groups = Labelling::singletons(groups.count);
         self.run(&coarse, &mut on_groups, usize::MAX, seed, clock)?;
         let mut labelling = on_groups.projected(&groups);
-        self.run(graph, &mut labelling, 2, mix(seed, 1), clock)?;
-        Ok(self.solution(graph, labelling))
+        self.run(graph, &mut labelling, CYCLES, mix(seed, 1), clock)?;
+        let quality = self.quality(graph, &labelling);
+        Ok(Solution { labelling, quality })
     }
 }
 
-/// The best first; among equals in the order there is.
-fn sort(population: &mut [Solution]) {
+/// The best first, each once, at most so many; among equals in the order there is.
+fn rank(population: &mut Vec<Solution>, max: usize) {
     population.sort_by(|a, b| b.quality.total_cmp(&a.quality));
+    // Labels are numbered by first appearance, so that the same communities have the same labels.
+    population.dedup_by(|a, b| a.labelling == b.labelling);
+    population.truncate(max);
 }
 
 /// Every solution and another one.
 fn mates(count: usize, seed: u64) -> Vec<(usize, usize)> {
-    let other = |a: usize| {
-        let step = 1 + mix(seed, a as u64) as usize % (count - 1);
-        (a, (a + step) % count)
-    };
-    if count < 2 { Vec::new() } else { (0..count).map(other).collect() }
+    let mate = |a: usize| (a, (a + 1 + mix(seed, a as u64) as usize % (count - 1)) % count);
+    (0..count).map(mate).collect()
 }
