@@ -1,6 +1,6 @@
 //! Exactly as many communities as asked for: the resolution at which there are so many, and merging for the rest.
 
-use super::leiden::{Labelling, Leiden, MIN_GAIN};
+use super::leiden::{Grouping, Labelling, Leiden, MIN_GAIN};
 use super::merge::{absorbed, merged};
 use super::moving::Number;
 use super::recombine::Patience;
@@ -76,7 +76,8 @@ impl Question<'_> {
         let mut labelling;
         loop {
             labelling = Labelling::singletons(graph.n_nodes());
-            self.leiden.at(resolution).cycle(graph, &mut labelling, self.seed, clock)?;
+            let whole = Leiden { grouping: Grouping::Whole, ..self.leiden.at(resolution) };
+            whole.cycle(graph, &mut labelling, self.seed, clock)?;
             let is_enough = labelling.count >= self.n_clusters.saturating_mul(BASE_PER_CLUSTER);
             if is_enough || labelling.count > graph.n_nodes() / 2 || clock.is_stopped() {
                 break;
@@ -191,9 +192,8 @@ impl Question<'_> {
 
     /// Communities of a resolution by all that the preset has.
     fn thoroughly(&self, graph: &Graph<'_>, resolution: f64, clock: &Clock<'_>) -> Result<Seen> {
-        let start = Labelling::singletons(graph.n_nodes());
         let at = self.leiden.at(resolution);
-        let labelling = at.search(graph, &start, &self.patience, mix(self.seed, 2), clock)?;
+        let labelling = at.search(graph, &self.patience, mix(self.seed, 2), clock)?;
         self.absorbed(graph, resolution, labelling, clock)
     }
 

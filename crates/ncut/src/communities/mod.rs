@@ -18,7 +18,7 @@ use crate::objective::Modularity;
 use crate::partition::ClusterId;
 use crate::progress::Clock;
 use exact::{Exactly, Question};
-use leiden::{Labelling, Leiden};
+use leiden::{Grouping, Labelling, Leiden};
 use moving::{Number, numbered};
 use recombine::Patience;
 
@@ -65,10 +65,7 @@ impl Communities<'_> {
         let leiden = self.leiden(graph, resolution);
         let patience = self.patience(graph, clock);
         let labelling = match given {
-            None => {
-                let start = Labelling::singletons(graph.n_nodes());
-                leiden.search(graph, &start, &patience, self.seed, clock)?
-            }
+            None => leiden.search(graph, &patience, self.seed, clock)?,
             Some(given) => {
                 let mut labelling = labelling(given);
                 leiden.run(graph, &mut labelling, patience.max_cycles, self.seed, clock)?;
@@ -111,7 +108,8 @@ impl Communities<'_> {
 
     fn leiden(&self, graph: &Graph<'_>, resolution: f64) -> Leiden<'_> {
         let modularity = Modularity { total: graph.volume(), resolution };
-        Leiden { modularity, number: Number::Free, floor: 0.0, limits: self.limits }
+        let (number, grouping) = (Number::Free, Grouping::Refined);
+        Leiden { modularity, number, grouping, floor: 0.0, limits: self.limits }
     }
 
     /// What is tried on a graph of this size.
@@ -121,13 +119,15 @@ impl Communities<'_> {
         let n_entries = graph.columns().len();
         let one = Patience { n_starts: 1, max_cycles: usize::MAX, max_failures: 0, n_populations: 0 };
         let is_large = n_entries > self.limits.max_entries_thorough;
+        let is_huge = n_entries > self.limits.min_entries_for_blocks;
         match self.thoroughness {
-            Thoroughness::Run | Thoroughness::Recombined if is_large => Patience { max_cycles: 1, ..one },
-            Thoroughness::Patient if is_large => one,
             Thoroughness::Run => one,
+            _ if is_huge => one,
+            // One run of either kind.
+            Thoroughness::Recombined if is_large => Patience { n_starts: 2, n_populations: 1, ..one },
             Thoroughness::Recombined => {
                 let n_starts = if n_entries <= self.limits.max_entries_brief { 8 } else { 4 };
-                Patience { n_starts, max_failures: 3, n_populations: 1, ..one }
+                Patience { n_starts, max_failures: 2, n_populations: 1, ..one }
             }
             Thoroughness::Patient => {
                 let n_populations = if clock.has_limit() { POPULATIONS.1 } else { POPULATIONS.0 };

@@ -33,12 +33,11 @@ impl Leiden<'_> {
     pub(super) fn search(
         &self,
         graph: &Graph<'_>,
-        start: &Labelling,
         patience: &Patience,
         seed: u64,
         clock: &Clock<'_>,
     ) -> Result<Labelling> {
-        let mut best = self.run_from(graph, start, patience, seed, clock)?;
+        let mut best = self.run_from(graph, patience, 0, mix(seed, 0), clock)?;
         if patience.n_starts <= 1 {
             return Ok(best.labelling);
         }
@@ -47,7 +46,7 @@ impl Leiden<'_> {
                 break;
             }
             let seed = mix(seed, (1 << 32) + population as u64);
-            best = self.evolve(graph, start, best, patience, seed, clock)?;
+            best = self.evolve(graph, best, patience, seed, clock)?;
         }
         Ok(best.labelling)
     }
@@ -55,13 +54,20 @@ impl Leiden<'_> {
     fn run_from(
         &self,
         graph: &Graph<'_>,
-        start: &Labelling,
         patience: &Patience,
+        number: u64,
         seed: u64,
         clock: &Clock<'_>,
     ) -> Result<Solution> {
-        let mut labelling = start.clone();
-        self.run(graph, &mut labelling, patience.max_cycles, seed, clock)?;
+        let is_finer = if patience.n_starts > 1 { number % 2 == 1 } else { self.is_large(graph) };
+        let labelling = match is_finer {
+            true => self.run_from_finer(graph, patience.max_cycles, seed, clock)?,
+            false => {
+                let mut labelling = Labelling::singletons(graph.n_nodes());
+                self.run(graph, &mut labelling, patience.max_cycles, seed, clock)?;
+                labelling
+            }
+        };
         // With one start there is nothing to compare with.
         let quality = if patience.n_starts > 1 { self.quality(graph, &labelling) } else { 0.0 };
         Ok(Solution { labelling, quality })
@@ -71,7 +77,6 @@ impl Leiden<'_> {
     fn evolve(
         &self,
         graph: &Graph<'_>,
-        start: &Labelling,
         best: Solution,
         patience: &Patience,
         seed: u64,
@@ -81,36 +86,40 @@ impl Leiden<'_> {
         let others: Vec<Result<Solution>> = starts
             .par_iter()
             .with_max_len(1)
-            .map(|&number| self.run_from(graph, start, patience, mix(seed, number), clock))
+            .map(|&number| self.run_from(graph, patience, number, mix(seed, number), clock))
             .collect();
         let mut population = vec![best];
         for other in others {
             population.push(other?);
         }
-        rank(&mut population, patience.n_starts);
         let mut progress = Progress::new(Stage::Search, 0);
         let mut n_failures = 0;
         for generation in 0.. {
             progress.done = generation;
-            progress.objective = Some(population[0].quality);
-            // All alike: there is nothing to recombine.
-            if n_failures >= patience.max_failures || population.len() < 2 || clock.report(&progress).is_err() {
+            let is_alike = population.windows(2).all(|pair| pair[0].labelling == pair[1].labelling);
+            if n_failures >= patience.max_failures || is_alike || clock.report(&progress).is_err() {
                 break;
             }
-            let best = population[0].quality;
             let seed = mix(seed, (1 << 32) + generation);
             let children: Vec<Result<Solution>> = mates(population.len(), seed)
                 .par_iter()
                 .with_max_len(1)
                 .map(|&(a, b)| self.child(graph, &population[a], &population[b], mix(seed, a as u64), clock))
                 .collect();
-            for child in children {
-                population.push(child?);
+            // A better child takes the place of its parent, not of the worst of all: that would soon be all alike.
+            let mut is_failure = true;
+            for (solution, child) in population.iter_mut().zip(children) {
+                let child = child?;
+                if child.quality > solution.quality + MIN_GAIN {
+                    *solution = child;
+                    is_failure = false;
+                }
             }
-            rank(&mut population, patience.n_starts);
-            n_failures = if population[0].quality > best + MIN_GAIN { 0 } else { n_failures + 1 };
+            n_failures = if is_failure { n_failures + 1 } else { 0 };
         }
-        Ok(population.swap_remove(0))
+        let is_better = |best: Solution, other: Solution| if other.quality > best.quality { other } else { best };
+        let best = population.into_iter().reduce(is_better);
+        Ok(best.expect("a population has a first solution"))
     }
 
     /// The parts that two solutions have in common are contracted, clustered, and improved on the whole graph.
@@ -134,14 +143,6 @@ impl Leiden<'_> {
         let quality = self.quality(graph, &labelling);
         Ok(Solution { labelling, quality })
     }
-}
-
-/// The best first, each once, at most so many; among equals in the order there is.
-fn rank(population: &mut Vec<Solution>, max: usize) {
-    population.sort_by(|a, b| b.quality.total_cmp(&a.quality));
-    // Labels are numbered by first appearance, so that the same communities have the same labels.
-    population.dedup_by(|a, b| a.labelling == b.labelling);
-    population.truncate(max);
 }
 
 /// Every solution and another one.
