@@ -347,7 +347,8 @@ impl Ncut {
                 return Err(Error::BadSetting { name, value, expected });
             }
             if self.objective != ObjectiveKind::Modularity {
-                let (value, expected) = (resolution.to_string(), "left out unless the objective is `modularity`");
+                let (value, expected) =
+                    (resolution.to_string(), "left out unless the objective is `modularity`");
                 return Err(Error::BadSetting { name, value, expected });
             }
         }

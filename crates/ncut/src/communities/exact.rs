@@ -63,7 +63,7 @@ impl Question<'_> {
         let found = self.answer_on(on_base, clock)?;
         let Some((_, groups)) = &base else { return Ok(found) };
         let labelling = found.labelling.projected(groups);
-        let labelling = self.polished(graph, labelling, found.resolution, clock)?;
+        let labelling = self.polished(graph, &labelling, found.resolution, clock)?;
         Ok(Exactly { labelling, ..found })
     }
 
@@ -106,7 +106,7 @@ impl Question<'_> {
         for seen in candidates {
             let modularity = at.modularity;
             let merged = merged(graph, modularity, &seen.labelling, self.n_clusters, self.floor, clock)?;
-            let polished = self.polished(graph, merged, resolution, clock)?;
+            let polished = self.polished(graph, &merged, resolution, clock)?;
             let quality = at.quality(graph, &polished);
             if best.as_ref().is_none_or(|best| quality > best.0 + MIN_GAIN) {
                 best = Some((quality, polished));
@@ -187,14 +187,14 @@ impl Question<'_> {
         let at = self.leiden.at(resolution);
         let mut labelling = Labelling::singletons(graph.n_nodes());
         at.run(graph, &mut labelling, self.patience.max_cycles, mix(self.seed, 1), clock)?;
-        self.absorbed(graph, resolution, labelling, clock)
+        self.absorbed(graph, resolution, &labelling, clock)
     }
 
     /// Communities of a resolution by all that the preset has.
     fn thoroughly(&self, graph: &Graph<'_>, resolution: f64, clock: &Clock<'_>) -> Result<Seen> {
         let at = self.leiden.at(resolution);
         let labelling = at.search(graph, &self.patience, mix(self.seed, 2), clock)?;
-        self.absorbed(graph, resolution, labelling, clock)
+        self.absorbed(graph, resolution, &labelling, clock)
     }
 
     /// Communities below the floor join others; if too few are left they stay.
@@ -202,11 +202,11 @@ impl Question<'_> {
         &self,
         graph: &Graph<'_>,
         resolution: f64,
-        labelling: Labelling,
+        labelling: &Labelling,
         clock: &Clock<'_>,
     ) -> Result<Seen> {
         let modularity = self.leiden.at(resolution).modularity;
-        let labelling = absorbed(graph, modularity, &labelling, self.floor, clock)?;
+        let labelling = absorbed(graph, modularity, labelling, self.floor, clock)?;
         Ok(Seen { resolution, labelling })
     }
 
@@ -214,18 +214,24 @@ impl Question<'_> {
     pub(super) fn polished(
         &self,
         graph: &Graph<'_>,
-        labelling: Labelling,
+        labelling: &Labelling,
         resolution: f64,
         clock: &Clock<'_>,
     ) -> Result<Labelling> {
         /// Attempts: what fell apart and was merged again may be improved once more.
         const ROUNDS: usize = 4;
         let fixed = Leiden { number: Number::Fixed, floor: self.floor, ..self.leiden.at(resolution) };
-        let mut best = self.connected(graph, &labelling, resolution, clock)?;
+        let mut best = self.connected(graph, labelling, resolution, clock)?;
         let mut quality = fixed.quality(graph, &best);
         for round in 0..ROUNDS {
             let mut moved = best.clone();
-            fixed.run(graph, &mut moved, self.patience.max_cycles, mix(self.seed, 3 + round as u64), clock)?;
+            fixed.run(
+                graph,
+                &mut moved,
+                self.patience.max_cycles,
+                mix(self.seed, 3 + round as u64),
+                clock,
+            )?;
             let moved = self.connected(graph, &moved, resolution, clock)?;
             let improved = fixed.quality(graph, &moved);
             if improved <= quality + MIN_GAIN {

@@ -149,7 +149,8 @@ impl Merging {
         let links: Vec<BTreeMap<u32, f64>> =
             (0..n_clusters as NodeId).map(|cluster| quotient.neighbors(cluster).collect()).collect();
         let volumes = quotient.degrees().to_vec();
-        let by_volume: BTreeSet<(Ordered, u32)> = volumes.iter().map(|&volume| Ordered(volume)).zip(0..).collect();
+        let by_volume: BTreeSet<(Ordered, u32)> =
+            volumes.iter().map(|&volume| Ordered(volume)).zip(0..).collect();
         let is_whole = |&&(_, cluster): &&(Ordered, u32)| links[cluster as usize].is_empty();
         let whole = by_volume.iter().filter(is_whole).copied().collect();
         let mut merging = Self {

@@ -99,7 +99,7 @@ impl Communities<'_> {
             None => question.answer(graph, clock)?,
             Some(given) => {
                 let resolution = self.resolution.unwrap_or(RESOLUTION);
-                let labelling = question.polished(graph, labelling(given), resolution, clock)?;
+                let labelling = question.polished(graph, &labelling(given), resolution, clock)?;
                 Exactly { labelling, resolution }
             }
         };

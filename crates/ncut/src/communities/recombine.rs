@@ -117,7 +117,8 @@ impl Leiden<'_> {
             }
             n_failures = if is_failure { n_failures + 1 } else { 0 };
         }
-        let is_better = |best: Solution, other: Solution| if other.quality > best.quality { other } else { best };
+        let is_better =
+            |best: Solution, other: Solution| if other.quality > best.quality { other } else { best };
         let best = population.into_iter().reduce(is_better);
         Ok(best.expect("a population has a first solution"))
     }

@@ -83,7 +83,8 @@ impl UpperBound {
         match kind {
             ObjectiveKind::NormalizedCut => Self::of(graph, n_clusters, settings, clock),
             ObjectiveKind::Modularity => {
-                let (value, expected) = (kind.name().to_owned(), "`ncut` or `ratio-cut` where a bound is asked for");
+                let (value, expected) =
+                    (kind.name().to_owned(), "`ncut` or `ratio-cut` where a bound is asked for");
                 Err(Error::BadSetting { name: "objective", value, expected })
             }
             ObjectiveKind::RatioCut => {
