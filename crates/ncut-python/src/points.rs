@@ -3,7 +3,7 @@
 use ncut::neighbors::{
     Affinity, LinkedPoints, Linking, Neighbors, PointGraph, Scale, SearchMethod, weigh_new,
 };
-use ncut::objective::RatioCut;
+use ncut::objective::{Modularity, RatioCut};
 use ncut::{ClusterSummary, Label, ObjectiveKind};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -153,6 +153,7 @@ pub(crate) fn place<'py>(
     volumes: PyReadonlyArray1<'py, f64>,
     associations: PyReadonlyArray1<'py, f64>,
     objective: &str,
+    resolution: Option<f64>,
 ) -> PyResult<Bound<'py, PyArray1<Label>>> {
     let kind = named("objective", objective, &OBJECTIVES)?;
     let labels = labels.as_slice()?;
@@ -170,6 +171,11 @@ pub(crate) fn place<'py>(
     let place = || match kind {
         // The unit of Ratio-Cut is only for telling small differences.
         ObjectiveKind::RatioCut => out_of_sample.place_by(RatioCut::of(1.0, 1), labels, &clusters),
+        ObjectiveKind::Modularity => {
+            let total = clusters.iter().map(|cluster| cluster.volume).sum();
+            let modularity = Modularity { total, resolution: resolution.unwrap_or(1.0) };
+            out_of_sample.place_by(modularity, labels, &clusters)
+        }
         _ => out_of_sample.place(labels, &clusters),
     };
     let placed = caught(py, || py.detach(place).map_err(refused))?;
