@@ -220,18 +220,16 @@ impl Question<'_> {
     ) -> Result<Labelling> {
         /// Attempts: what fell apart and was merged again may be improved once more.
         const ROUNDS: usize = 4;
-        let fixed = Leiden { number: Number::Fixed, floor: self.floor, ..self.leiden.at(resolution) };
+        let is_large = self.leiden.is_large(graph);
+        let at = self.leiden.at(resolution);
+        let grouping = if is_large { Grouping::Whole } else { at.grouping };
+        let fixed = Leiden { number: Number::Fixed, floor: self.floor, grouping, ..at };
+        let (n_rounds, max_cycles) = if is_large { (1, 1) } else { (ROUNDS, self.patience.max_cycles) };
         let mut best = self.connected(graph, labelling, resolution, clock)?;
         let mut quality = fixed.quality(graph, &best);
-        for round in 0..ROUNDS {
+        for round in 0..n_rounds {
             let mut moved = best.clone();
-            fixed.run(
-                graph,
-                &mut moved,
-                self.patience.max_cycles,
-                mix(self.seed, 3 + round as u64),
-                clock,
-            )?;
+            fixed.run(graph, &mut moved, max_cycles, mix(self.seed, 3 + round as u64), clock)?;
             let moved = self.connected(graph, &moved, resolution, clock)?;
             let improved = fixed.quality(graph, &moved);
             if improved <= quality + MIN_GAIN {

@@ -108,8 +108,9 @@ impl Communities<'_> {
 
     fn leiden(&self, graph: &Graph<'_>, resolution: f64) -> Leiden<'_> {
         let modularity = Modularity { total: graph.volume(), resolution };
-        let (number, grouping) = (Number::Free, Grouping::Refined);
-        Leiden { modularity, number, grouping, floor: 0.0, limits: self.limits }
+        let is_huge = graph.columns().len() > self.limits.min_entries_for_blocks;
+        let grouping = if is_huge { Grouping::Whole } else { Grouping::Refined };
+        Leiden { modularity, number: Number::Free, grouping, floor: 0.0, limits: self.limits }
     }
 
     /// What is tried on a graph of this size.
