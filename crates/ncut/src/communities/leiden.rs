@@ -13,6 +13,10 @@ use crate::random::mix;
 
 /// Gains below this may be rounding.
 pub(super) const MIN_GAIN: f64 = 1e-14;
+/// The same where levels have weights of 32 bits: what gains there may lose on the graph itself, and be taken back for ever.
+const MIN_NARROW_GAIN: f64 = 1e-7;
+/// Cycles of a run at most. Few runs have more than ten.
+const MAX_CYCLES: usize = 100;
 /// On the way to coarser levels of a large graph a sweep that moves less than this share of the nodes is the last. From
 /// single nodes the first sweep or two do most of what can be done before groups move.
 const FEW_MOVES: f64 = 0.02;
@@ -117,6 +121,10 @@ impl Leiden<'_> {
         graph.columns().len() > self.limits.max_entries_thorough
     }
 
+    fn contracts_whole(&self, graph: &Graph<'_>) -> bool {
+        self.grouping == Grouping::Whole && self.is_large(graph)
+    }
+
     /// The objective of labels.
     pub(super) fn quality(&self, graph: &Graph<'_>, labelling: &Labelling) -> f64 {
         let mut sums = vec![Sums::default(); labelling.count];
@@ -143,9 +151,10 @@ impl Leiden<'_> {
         seed: u64,
         clock: &Clock<'_>,
     ) -> Result<()> {
-        for cycle in 0..max_cycles {
+        let min_gain = if self.contracts_whole(graph) { MIN_NARROW_GAIN } else { MIN_GAIN };
+        for cycle in 0..max_cycles.min(MAX_CYCLES) {
             let gained = self.cycle(graph, labelling, mix(seed, cycle as u64), clock)?;
-            if gained <= MIN_GAIN || clock.is_stopped() {
+            if gained <= min_gain || clock.is_stopped() {
                 break;
             }
         }
@@ -222,7 +231,7 @@ impl Leiden<'_> {
         gained: &mut f64,
         clock: &Clock<'_>,
     ) -> Result<()> {
-        let is_whole = self.grouping == Grouping::Whole && self.is_large(graph);
+        let is_whole = self.contracts_whole(graph);
         let is_first = labelling.count == graph.n_nodes();
         let until = match is_whole {
             true if is_first => Until::FewMove(FEW_FIRST_MOVES),
@@ -237,7 +246,7 @@ impl Leiden<'_> {
         if groups.count == graph.n_nodes() {
             return Ok(());
         }
-        let coarse = match self.is_large(graph) {
+        let coarse = match is_whole {
             true => graph.contract_narrow(&groups.of_node, groups.count, clock)?,
             false => graph.contract_observed(&groups.of_node, groups.count, clock)?,
         };
