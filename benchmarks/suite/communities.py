@@ -141,9 +141,9 @@ def page(measured_section):
     lines = [
         "# Communities",
         "",
-        f"Modularity at a resolution, in brackets the communities and the seconds; igraph is the best of {N_SEEDS} seeds",
-        "(`n_iterations=-1`, seconds of one) up to a million edges, of one beyond. Communities in pieces are told where there",
-        "are any. `benchmarks/run --only communities` makes this page.",
+        f"Modularity at a resolution, in brackets the communities and the seconds; igraph is the best of {N_SEEDS}",
+        "seeds (`n_iterations=-1`, seconds of one) up to a million edges, of one beyond. Communities in pieces are told",
+        "where there are any. `benchmarks/run --only communities` makes this page.",
         f"Free cores while it was made: {measured_section['free_cores']:.1f}.",
         "",
         "| graph | edges | resolution | " + " | ".join(methods) + " |",

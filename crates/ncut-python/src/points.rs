@@ -143,7 +143,7 @@ pub(crate) fn link_new_neighbors<'py>(
     rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())
 }
 
-/// The clusters of new nodes.
+/// The clusters of new nodes, by an objective and the resolution it may have.
 #[pyfunction]
 pub(crate) fn place<'py>(
     py: Python<'py>,
@@ -152,10 +152,10 @@ pub(crate) fn place<'py>(
     sizes: PyReadonlyArray1<'py, i64>,
     volumes: PyReadonlyArray1<'py, f64>,
     associations: PyReadonlyArray1<'py, f64>,
-    objective: &str,
-    resolution: Option<f64>,
+    objective: (String, Option<f64>),
 ) -> PyResult<Bound<'py, PyArray1<Label>>> {
-    let kind = named("objective", objective, &OBJECTIVES)?;
+    let (objective, resolution) = objective;
+    let kind = named("objective", &objective, &OBJECTIVES)?;
     let labels = labels.as_slice()?;
     let out_of_sample = links.out_of_sample(labels.len())?;
     let sums = volumes.as_slice()?.iter().zip(associations.as_slice()?).zip(sizes.as_slice()?);

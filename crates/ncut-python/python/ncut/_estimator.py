@@ -286,7 +286,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
         sizes, volumes, associations = (plain(self.clusters_[name]) for name in ("size", "volume", "association"))
         links = csr(self._link_new(X))
-        return _ncut.place(links, self.labels_, sizes, volumes, associations, self.objective, self.resolution_)
+        return _ncut.place(links, self.labels_, sizes, volumes, associations, (self.objective, self.resolution_))
 
     @property
     def affinity_matrix_(self) -> Any:

@@ -134,8 +134,7 @@ def place(
     sizes: NDArray[np.int64],
     volumes: NDArray[np.float64],
     associations: NDArray[np.float64],
-    objective: str,
-    resolution: float | None,
+    objective: tuple[str, float | None],
 ) -> NDArray[np.int32]: ...
 def picture_graph(
     pixels: NDArray[np.float64],
