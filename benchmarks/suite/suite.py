@@ -10,6 +10,7 @@ import sys
 import time
 
 from contest import ENOUGH_CORES, N_THREADS, Programs, checked, free_cores, ncut_report, peers_for, rows, say
+import communities
 import regimes
 from graphs import Spec, made, write_edge_list
 from results import write_page
@@ -97,6 +98,9 @@ class Suite:
     def regimes(self):
         return regimes.run(self.programs, self.folder, self.is_quick)
 
+    def communities(self):
+        return communities.run(self.programs, self.folder, self.is_quick, self.largest)
+
     def read_by_ncut(self, kind, file, n_threads):
         """With one cluster there is nothing to solve."""
         report = ncut_report(self.programs, file, 1, "fast", n_threads)
@@ -167,7 +171,7 @@ def processor():
 
 
 def main():
-    sections = ["sweep", "peers", "growth", "reading", "regimes"]
+    sections = ["sweep", "peers", "growth", "reading", "regimes", "communities"]
     parser = argparse.ArgumentParser(prog="benchmarks/run", description="ncut beside its peers, as one page")
     parser.add_argument("--quick", action="store_true", help="tiny graphs, to try the suite itself")
     parser.add_argument(
@@ -204,6 +208,9 @@ def main():
         # A page of its own.
         with open(os.path.join(pages, "regimes.md"), "w") as file:
             file.write(regimes.page(measured.pop("regimes")))
+    if "communities" in measured:
+        with open(os.path.join(pages, "communities.md"), "w") as file:
+            file.write(communities.page(measured.pop("communities")))
     page = os.path.join(pages, "results.md")
     write_page(page, measured)
     say(f"{page} written")

@@ -10,6 +10,8 @@ use ncut::io::{Header, ReadOptions, Verification};
 use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
 use ncut::{ComponentChoice, Ncut, ObjectiveKind, Preset, StopReason, Symmetrize};
 
+use crate::UsageError;
+
 /// Normalized-Cut graph clustering: direct, fast, deterministic, exact in k
 #[derive(Debug, Parser)]
 #[command(name = "ncut", version, arg_required_else_help = true, after_help = EXAMPLES)]
@@ -86,6 +88,9 @@ Examples:
   ncut cluster web.mtx -k 100 --min-share 0          plain N-Cut, slivers and all
   ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
   ncut cluster roads.mtx -k 32 --objective ratio-cut   balance numbers of nodes instead of volumes
+  ncut cluster friends.csv --objective modularity    communities, as many as there are
+  ncut cluster friends.csv --objective modularity --resolution 2   more and smaller ones
+  ncut cluster friends.csv --objective modularity -k 8   exactly 8 communities
   ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped instead of read
 
 Ctrl-C keeps the best so far; a second one abandons it.
@@ -118,6 +123,7 @@ Examples:
   ncut points iris.csv -k 3 --truth species.txt          compare with known labels
   ncut points words.npy -k 50 --affinity cosine          neighbours by angle
   ncut points digits.npy -k 10 --graph-out digits.npz    keep the graph for `ncut cluster`
+  ncut points cells.npy --objective modularity --resolution 0.8   communities, as many as there are
 
 Ctrl-C keeps the best so far; a second one abandons it.
 {EXIT_CODES}"))]
@@ -361,23 +367,28 @@ impl Command {
 /// How a graph is clustered.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SolvingArgs {
-    /// Number of clusters: exactly as many come back; `auto` takes what `ncut choose` suggests, of 1 to 20
-    #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true, value_parser = parse_count)]
-    pub(crate) n_clusters: Count,
+    /// Number of clusters: exactly as many come back; `auto` takes what `ncut choose` suggests, of 1 to 20. Only modularity
+    /// can do without: there are as many clusters as it makes then
+    #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true, value_parser = parse_count,
+          required_unless_present_any = ["resolution", "objective"])]
+    pub(crate) n_clusters: Option<Count>,
     /// Which algorithms run
     #[arg(long, value_enum, default_value_t = PresetArg::Default)]
     pub(crate) preset: PresetArg,
     /// What is optimised
     #[arg(long, value_enum, default_value_t = ObjectiveArg::Ncut)]
     pub(crate) objective: ObjectiveArg,
+    /// Resolution of modularity: the higher, the more clusters [default: 1; with -k the one that makes so many]
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    pub(crate) resolution: Option<f64>,
     /// Stop this long after the input is read and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
     /// Sweeps at most of every descent; presets other than `paper` make many
     #[arg(long, value_name = "N", default_value_t = StoppingRule::default().max_sweeps)]
     pub(crate) max_sweeps: usize,
-    /// No cluster's volume below this share of the mean; 0 is plain N-Cut [default: 0.25; 0 for pictures and for
-    /// preset `paper`, which has none]
+    /// No cluster's volume below this share of the mean; 0 is plain N-Cut [default: 0.25; 0 for pictures, for modularity
+    /// and for preset `paper`, which has none]
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) min_share: Option<f64>,
     /// Compute how good any clustering can be at most: the sum of the k largest eigenvalues
@@ -392,10 +403,32 @@ pub(crate) struct SolvingArgs {
 }
 
 impl SolvingArgs {
+    /// Refuses what makes no sense together, whatever the input.
+    pub(crate) fn check(&self) -> Result<(), UsageError> {
+        let is_modularity = self.objective == ObjectiveArg::Modularity;
+        let problem = if self.resolution.is_some() && !is_modularity {
+            "--resolution is for modularity; add --objective modularity, or leave it out"
+        } else if self.n_clusters.is_none() && !is_modularity {
+            "the number of clusters is missing; give it with -k (only --objective modularity can do without)"
+        } else if self.bound && is_modularity {
+            "there is no upper bound for modularity; leave --bound out, or choose another objective"
+        } else if matches!(self.preset, PresetArg::Paper) && is_modularity {
+            "preset paper knows no modularity; choose another preset, or --objective ncut"
+        } else {
+            return Ok(());
+        };
+        Err(UsageError(problem.to_owned()))
+    }
+
     pub(crate) fn settings(&self) -> Ncut {
         let settings = match self.n_clusters {
-            Count::Exactly(n_clusters) => Ncut::new(n_clusters),
-            Count::Auto => Ncut::auto(),
+            Some(Count::Exactly(n_clusters)) => Ncut::new(n_clusters),
+            Some(Count::Auto) => Ncut::auto(),
+            None => Ncut::communities(1.0),
+        };
+        let settings = match self.resolution {
+            Some(resolution) => settings.resolution(resolution),
+            None => settings,
         };
         let settings = settings.preset(self.preset.preset()).max_sweeps(self.max_sweeps).seed(self.seed);
         let settings = match self.min_share {
@@ -405,10 +438,19 @@ impl SolvingArgs {
         settings.objective(self.objective.kind())
     }
 
+    /// The share that holds.
+    pub(crate) fn min_share(&self) -> f64 {
+        let usual = match self.objective {
+            ObjectiveArg::Modularity => 0.0,
+            _ => self.preset.preset().min_share(),
+        };
+        self.min_share.unwrap_or(usual)
+    }
+
     /// Whether the number of clusters was to be found out, and there was no time for it.
     pub(crate) fn is_guess(&self, stop_reason: StopReason) -> bool {
         let is_cut_short = matches!(stop_reason, StopReason::TimeLimit | StopReason::Cancelled);
-        matches!(self.n_clusters, Count::Auto) && is_cut_short
+        matches!(self.n_clusters, Some(Count::Auto)) && is_cut_short
     }
 }
 
@@ -586,6 +628,8 @@ pub(crate) enum ObjectiveArg {
     Ncut,
     /// Ratio-Cut: the weight cut from a cluster over its number of nodes
     RatioCut,
+    /// Modularity: how much more of the weight is inside clusters than chance would put there
+    Modularity,
 }
 
 impl ObjectiveArg {
@@ -593,6 +637,7 @@ impl ObjectiveArg {
         match self {
             Self::Ncut => ObjectiveKind::NormalizedCut,
             Self::RatioCut => ObjectiveKind::RatioCut,
+            Self::Modularity => ObjectiveKind::Modularity,
         }
     }
 }

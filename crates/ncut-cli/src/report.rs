@@ -21,6 +21,9 @@ pub(crate) struct ClusteringReport {
     pub(crate) graph: GraphReport,
     preset: &'static str,
     objective_name: &'static str,
+    /// Of modularity.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolution: Option<f64>,
     min_share: f64,
     seed: u64,
     threads: u32,
@@ -51,7 +54,8 @@ impl ClusteringReport {
             graph: GraphReport::new(graph, found.n_components),
             preset: solving.preset.preset().name(),
             objective_name: found.objective_kind.name(),
-            min_share: solving.min_share.unwrap_or_else(|| solving.preset.preset().min_share()),
+            resolution: found.resolution,
+            min_share: solving.min_share(),
             seed: solving.seed,
             threads: solving.preset.threads(),
             cut: CutReport::of(found),
@@ -68,9 +72,13 @@ impl ClusteringReport {
 
     /// `32 clusters, N-Cut 1.0939 (objective 30.9061), 14 sweeps in 0.05 s`.
     pub(crate) fn sentence(&self) -> String {
+        let seconds = self.seconds.solve;
+        if let Some(resolution) = self.resolution {
+            return format!("{} in {seconds:.2} s", self.cut.modularity_sentence(resolution));
+        }
         let work = counted(self.sweeps, "sweep");
         let cut = self.cut.sentence_with(self.bound.as_ref());
-        format!("{cut}, {work} in {:.2} s", self.seconds.solve)
+        format!("{cut}, {work} in {seconds:.2} s")
     }
 }
 
@@ -206,9 +214,20 @@ impl CutReport {
         let bound = bound.map(BoundReport::phrase).unwrap_or_default();
         let (name, cut) = match self.kind {
             ObjectiveKind::RatioCut => ("Ratio-Cut", self.ratio_cut),
+            ObjectiveKind::Modularity => return self.modularity_sentence(1.0),
             _ => ("N-Cut", self.ncut),
         };
         format!("{clusters}, {name} {} (objective {:.4}{bound})", digits(cut), self.objective)
+    }
+
+    /// `98 clusters, modularity 0.8866`, and with another resolution than 1 `(0.8565 at resolution 2)`.
+    fn modularity_sentence(&self, resolution: f64) -> String {
+        let (clusters, modularity) = (counted(self.n_clusters, "cluster"), self.modularity);
+        let at = match resolution == 1.0 {
+            true => String::new(),
+            false => format!(" ({:.4} at resolution {})", self.objective, digits(resolution)),
+        };
+        format!("{clusters}, modularity {modularity:.4}{at}")
     }
 
     /// A remark when clusters are whole components, which is optimal and often not what is wanted.

@@ -307,3 +307,67 @@ fn a_memory_limit_changes_nothing_but_the_memory() {
         assert_eq!(bench.run(&format!("convert g.txt c.ncut --memory-limit {bad}")).code, Some(2), "{bad}");
     }
 }
+
+#[test]
+fn communities_need_no_number() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    let ran = bench.run("cluster g.txt --objective modularity -o labels.txt");
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    assert_eq!(
+        without_times(&ran.stdout),
+        "g.txt: 6 nodes, 7 edges, 1 component\n\
+         2 clusters, modularity 0.4836 in T s\n\
+         labels.txt written\n"
+    );
+    assert_eq!(bench.read("labels.txt"), "a\t0\nb\t0\nc\t0\nd\t1\ne\t1\nf\t1\n");
+    let finer = bench.run("cluster g.txt --objective modularity --resolution 4");
+    assert_eq!(
+        without_times(&finer.stdout),
+        "g.txt: 6 nodes, 7 edges, 1 component\n\
+         6 clusters, modularity -0.1668 (-0.6670 at resolution 4.0000) in T s\n"
+    );
+}
+
+#[test]
+fn modularity_makes_exactly_as_many_clusters_as_asked_for() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    for (options, n_clusters) in [("-k 3", 3), ("-k 2 --resolution 1", 2), ("-k 6", 6), ("-k 1", 1)] {
+        let ran = bench.run(&format!("cluster g.txt --objective modularity {options} --json -"));
+        let report: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(report["n_clusters"], n_clusters, "{options}");
+        assert_eq!((&report["objective_name"], &report["min_share"]), (&"modularity".into(), &0.0.into()));
+        for key in ["objective", "resolution", "ncut", "ratio_cut", "modularity"] {
+            assert!(report[key].is_f64(), "{key} of {options}");
+        }
+    }
+}
+
+#[test]
+fn what_does_not_go_with_modularity_is_wrong_usage() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    let cases = [
+        (
+            "--objective modularity -k 2 --bound",
+            "there is no upper bound for modularity; leave --bound out, or choose another objective",
+        ),
+        (
+            "--objective modularity -k 2 --preset paper",
+            "preset paper knows no modularity; choose another preset, or --objective ncut",
+        ),
+        (
+            "-k 2 --resolution 2",
+            "--resolution is for modularity; add --objective modularity, or leave it out",
+        ),
+        (
+            "--objective ratio-cut",
+            "the number of clusters is missing; give it with -k (only --objective modularity can do without)",
+        ),
+    ];
+    for (options, message) in cases {
+        let ran = bench.run(&format!("cluster g.txt {options}"));
+        assert_eq!((ran.code, ran.stderr), (Some(2), format!("ncut: {message}\n")), "{options}");
+    }
+    let ran = bench.run("cluster g.txt --objective modularity --resolution 0");
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.stderr, "ncut: g.txt: resolution is 0; it must be a positive number\n");
+}

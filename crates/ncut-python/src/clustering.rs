@@ -21,8 +21,11 @@ use crate::{named, refused};
 
 const PRESETS: [(&str, Preset); 4] =
     [("paper", Preset::Paper), ("fast", Preset::Fast), ("default", Preset::Default), ("best", Preset::Best)];
-pub(crate) const OBJECTIVES: [(&str, ObjectiveKind); 2] =
-    [("ncut", ObjectiveKind::NormalizedCut), ("ratio_cut", ObjectiveKind::RatioCut)];
+pub(crate) const OBJECTIVES: [(&str, ObjectiveKind); 3] = [
+    ("ncut", ObjectiveKind::NormalizedCut),
+    ("ratio_cut", ObjectiveKind::RatioCut),
+    ("modularity", ObjectiveKind::Modularity),
+];
 const COMPONENTS: [(&str, ComponentChoice); 2] =
     [("all", ComponentChoice::All), ("largest", ComponentChoice::Largest)];
 
@@ -47,8 +50,13 @@ fn columns<'py>(py: Python<'py>, clusters: &[ClusterSummary]) -> ClusterColumns<
 #[derive(FromPyObject)]
 pub(crate) struct Settings<'py> {
     #[pyo3(item)]
-    /// None: to be found out.
+    /// None: to be found out, or any number.
     n_clusters: Option<usize>,
+    /// Whether there may be any number.
+    #[pyo3(item)]
+    is_free: bool,
+    #[pyo3(item)]
+    resolution: Option<f64>,
     #[pyo3(item)]
     preset: String,
     #[pyo3(item)]
@@ -71,15 +79,19 @@ pub(crate) struct Settings<'py> {
 
 impl Settings<'_> {
     fn ncut(&self) -> PyResult<Ncut> {
+        let number = || if self.is_free { Ncut::communities(1.0) } else { Ncut::auto() };
         let mut ncut = self
             .n_clusters
-            .map_or_else(Ncut::auto, Ncut::new)
+            .map_or_else(number, Ncut::new)
             .preset(named("preset", &self.preset, &PRESETS)?)
             .objective(named("objective", &self.objective, &OBJECTIVES)?)
             .components(named("components", &self.components, &COMPONENTS)?)
             .max_sweeps(self.max_iter)
             .tolerance(self.tol)
             .seed(self.seed);
+        if let Some(resolution) = self.resolution {
+            ncut = ncut.resolution(resolution);
+        }
         if let Some(min_share) = self.min_share {
             ncut = ncut.min_share(min_share);
         }
@@ -103,6 +115,7 @@ impl Settings<'_> {
 pub(crate) struct Found<'py> {
     labels: Bound<'py, PyArray1<Label>>,
     objective: f64,
+    resolution: Option<f64>,
     ncut: f64,
     ratio_cut: f64,
     modularity: f64,
@@ -132,6 +145,7 @@ pub(crate) fn cluster<'py>(
     })?;
     Ok(Found {
         objective: found.objective,
+        resolution: found.resolution,
         ncut: found.ncut,
         ratio_cut: found.ratio_cut,
         modularity: found.modularity,

@@ -3,7 +3,7 @@
 use ncut::neighbors::{
     Affinity, LinkedPoints, Linking, Neighbors, PointGraph, Scale, SearchMethod, weigh_new,
 };
-use ncut::objective::RatioCut;
+use ncut::objective::{Modularity, RatioCut};
 use ncut::{ClusterSummary, Label, ObjectiveKind};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
@@ -143,7 +143,7 @@ pub(crate) fn link_new_neighbors<'py>(
     rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())
 }
 
-/// The clusters of new nodes.
+/// The clusters of new nodes, by an objective and the resolution it may have.
 #[pyfunction]
 pub(crate) fn place<'py>(
     py: Python<'py>,
@@ -152,9 +152,10 @@ pub(crate) fn place<'py>(
     sizes: PyReadonlyArray1<'py, i64>,
     volumes: PyReadonlyArray1<'py, f64>,
     associations: PyReadonlyArray1<'py, f64>,
-    objective: &str,
+    objective: (String, Option<f64>),
 ) -> PyResult<Bound<'py, PyArray1<Label>>> {
-    let kind = named("objective", objective, &OBJECTIVES)?;
+    let (objective, resolution) = objective;
+    let kind = named("objective", &objective, &OBJECTIVES)?;
     let labels = labels.as_slice()?;
     let out_of_sample = links.out_of_sample(labels.len())?;
     let sums = volumes.as_slice()?.iter().zip(associations.as_slice()?).zip(sizes.as_slice()?);
@@ -170,6 +171,11 @@ pub(crate) fn place<'py>(
     let place = || match kind {
         // The unit of Ratio-Cut is only for telling small differences.
         ObjectiveKind::RatioCut => out_of_sample.place_by(RatioCut::of(1.0, 1), labels, &clusters),
+        ObjectiveKind::Modularity => {
+            let total = clusters.iter().map(|cluster| cluster.volume).sum();
+            let modularity = Modularity { total, resolution: resolution.unwrap_or(1.0) };
+            out_of_sample.place_by(modularity, labels, &clusters)
+        }
         _ => out_of_sample.place(labels, &clusters),
     };
     let placed = caught(py, || py.detach(place).map_err(refused))?;

@@ -70,6 +70,7 @@ pub mod metrics;
 pub mod out_of_sample;
 pub mod descent;
 pub mod hierarchy;
+mod communities;
 #[cfg(any(feature = "files", feature = "neighbors"))]
 mod points;
 #[cfg(feature = "neighbors")]

@@ -20,11 +20,13 @@ pub struct Clustering {
     pub objective_kind: ObjectiveKind,
     /// Its value, larger is better: by default `sum_c A_c / D_c`.
     pub objective: f64,
+    /// The resolution of modularity, where that was optimised: the one asked for, or the one found.
+    pub resolution: Option<f64>,
     /// Normalized Cut, `sum_c (D_c - A_c) / D_c`: smaller is better.
     pub ncut: f64,
     /// Ratio-Cut, `sum_c (D_c - A_c) / n_c`: smaller is better.
     pub ratio_cut: f64,
-    /// Modularity: larger is better.
+    /// Modularity at resolution 1: larger is better.
     pub modularity: f64,
     /// The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     pub smallest_share: f64,
@@ -79,17 +81,22 @@ impl Ncut {
         };
         let labels = part.scatter(found.labels, UNLABELLED);
         let score = CutScore::by(self.objective, graph, &labels)?;
+        let modularity = found.resolution.map(|resolution| score.modularity_at(resolution));
         let hierarchy = match self.with_hierarchy {
-            true => or_stopped(with_objective!(self.objective, graph, |objective| {
-                MergeTree::build(graph, &labels, objective, clock)
-            }))?
+            true => or_stopped(match modularity {
+                Some((modularity, _)) => MergeTree::build(graph, &labels, modularity, clock),
+                None => with_objective!(self.objective, graph, |objective| {
+                    MergeTree::build(graph, &labels, objective, clock)
+                }),
+            })?
             .ok(),
             false => None,
         };
         Ok(Clustering {
             labels,
             objective_kind: self.objective,
-            objective: score.objective,
+            objective: modularity.map_or(score.objective, |(_, value)| value),
+            resolution: found.resolution,
             ncut: score.ncut,
             ratio_cut: score.ratio_cut,
             modularity: score.modularity,
@@ -116,6 +123,7 @@ impl Ncut {
             sweeps: 0,
             moves: 0,
             stop_reason: stopped.0,
+            resolution: None,
             plan: None,
         };
         if let Some(stopped) = clock.stopped() {

@@ -7,6 +7,7 @@
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::memory;
+use crate::objective::ObjectiveKind;
 use crate::progress::Clock;
 use crate::settings::{Ncut, Preset};
 
@@ -23,6 +24,12 @@ const SEARCH_PER_THREAD_AND_ENTRY: u64 = 40;
 const MAX_SIDE_BY_SIDE: u64 = 4;
 /// Of a large graph there is one other of its size at the most, with narrow weights.
 const SEARCH_PER_FURTHER_ENTRY: u64 = 12;
+
+/// Bytes that communities take for a node: labels, groups, sums and queues of all levels, of every population; for an entry
+/// where runs go side by side, and for one of a large graph: coarse graphs, as they are made and as they are kept.
+const COMMUNITIES_PER_NODE: u64 = 200;
+const COMMUNITIES_PER_ENTRY: u64 = 200;
+const COMMUNITIES_PER_FURTHER_ENTRY: u64 = 32;
 
 /// Bytes that the paper's solver takes for a node, for an entry, and for a link of the clusters that it merges in pairs.
 const PAPER_PER_NODE: u64 = 140;
@@ -82,6 +89,12 @@ impl Ncut {
     fn memory_to_solve(&self, graph: &Graph<'_>, preset: Preset, n_clusters: usize) -> u64 {
         let (n_nodes, n_entries) = (graph.n_nodes() as u64, graph.columns().len() as u64);
         let of_solver = match preset {
+            _ if self.objective == ObjectiveKind::Modularity => {
+                let n_first = n_entries.min(self.limits.max_entries_thorough as u64);
+                COMMUNITIES_PER_NODE * n_nodes
+                    + COMMUNITIES_PER_ENTRY * n_first
+                    + COMMUNITIES_PER_FURTHER_ENTRY * (n_entries - n_first)
+            }
             Preset::Paper => {
                 let n_slots = (n_clusters as u64).saturating_mul(PAPER_SLOTS_PER_CLUSTER).min(n_nodes);
                 let n_links = n_slots.saturating_mul(n_slots).min(n_entries);

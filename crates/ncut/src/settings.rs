@@ -109,7 +109,10 @@ pub struct Ncut {
     pub(crate) n_clusters: usize,
     /// Whether the number is to be found out.
     pub(crate) is_auto: bool,
+    /// Whether there may be any number, by modularity.
+    pub(crate) is_free: bool,
     pub(crate) objective: ObjectiveKind,
+    pub(crate) resolution: Option<f64>,
     pub(crate) preset: Preset,
     pub(crate) stopping: StoppingRule,
     pub(crate) min_share: Option<f64>,
@@ -129,7 +132,9 @@ impl Ncut {
         Self {
             n_clusters,
             is_auto: false,
+            is_free: false,
             objective: ObjectiveKind::default(),
+            resolution: None,
             preset: Preset::default(),
             stopping: StoppingRule::default(),
             min_share: None,
@@ -156,13 +161,31 @@ impl Ncut {
         Self { is_auto: true, ..Self::new(1) }
     }
 
+    /// Finds communities: clusters of high modularity, as many as that makes, each of them connected. A higher resolution gives
+    /// more of them; 1 is Newman's modularity. Isolated nodes are communities of their own.
+    ///
+    /// ```
+    /// use ncut::{Graph, Ncut};
+    /// // Two triangles and an edge between them.
+    /// let edges = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (3, 5), (4, 5)];
+    /// let graph = Graph::from_edges(6, edges.map(|(from, to)| (from, to, 1.0)))?;
+    /// let found = Ncut::communities(1.0).solve(&graph)?;
+    /// assert_eq!(found.labels, [0, 0, 0, 1, 1, 1]);
+    /// assert!((found.modularity - (6.0 / 7.0 - 0.5)).abs() < 1e-12);
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    pub fn communities(resolution: f64) -> Self {
+        let objective = ObjectiveKind::Modularity;
+        Self { is_free: true, objective, resolution: Some(resolution), ..Self::new(1) }
+    }
+
     /// The largest number of clusters that [`auto`](Self::auto) suggests.
     pub const MAX_SUGGESTED: usize = 20;
 
     /// Asks for another number of clusters.
     #[must_use]
     pub fn n_clusters(self, n_clusters: usize) -> Self {
-        Self { n_clusters, is_auto: false, ..self }
+        Self { n_clusters, is_auto: false, is_free: false, ..self }
     }
 
     /// Optimises another objective than Normalized Cut. Preset `paper` knows no other.
@@ -178,6 +201,21 @@ impl Ncut {
     #[must_use]
     pub fn objective(self, objective: ObjectiveKind) -> Self {
         Self { objective, ..self }
+    }
+
+    /// Sets the resolution of [modularity](ObjectiveKind::Modularity). Without it exactly as many communities as asked for are
+    /// looked for at the resolution that makes so many.
+    ///
+    /// ```
+    /// use ncut::{Graph, Ncut, objective::ObjectiveKind};
+    /// let path = Graph::from_edges(6, [0, 1, 2, 3, 4].map(|node| (node, node + 1, 1.0)))?;
+    /// let found = Ncut::new(3).objective(ObjectiveKind::Modularity).resolution(2.0).solve(&path)?;
+    /// assert_eq!(found.labels, [0, 0, 1, 1, 2, 2]);
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    #[must_use]
+    pub fn resolution(self, resolution: f64) -> Self {
+        Self { resolution: Some(resolution), ..self }
     }
 
     /// What choices among equals, and all variations of the search, are made from.
@@ -223,14 +261,18 @@ impl Ncut {
     }
 
     /// Lets no cluster's volume (for Ratio-Cut: its size) fall below this share of the mean; 0 is the plain objective. Without it the
-    /// [preset's own](Preset::min_share) holds. Preset `paper` has no such constraint, so only 0 goes with it.
+    /// [preset's own](Preset::min_share) holds, and 0 for modularity. Preset `paper` has no such constraint, so only 0 goes with it.
     #[must_use]
     pub fn min_share(self, min_share: f64) -> Self {
         Self { min_share: Some(min_share), ..self }
     }
 
     pub(crate) fn effective_min_share(&self) -> f64 {
-        self.min_share.unwrap_or_else(|| self.preset.min_share())
+        let usual = match self.objective {
+            ObjectiveKind::Modularity => 0.0,
+            _ => self.preset.min_share(),
+        };
+        self.min_share.unwrap_or(usual)
     }
 
     /// Chooses what happens to a disconnected graph.
@@ -285,6 +327,27 @@ impl Ncut {
             let value = self.objective.name().to_owned();
             let expected = "`ncut` where the number of clusters is to be found out";
             return Err(Error::BadSetting { name: "objective", value, expected });
+        }
+        if self.is_free && self.objective != ObjectiveKind::Modularity {
+            let value = self.objective.name().to_owned();
+            let expected = "`modularity` where the number of clusters is free";
+            return Err(Error::BadSetting { name: "objective", value, expected });
+        }
+        if self.is_free && min_share > 0.0 {
+            let (value, expected) = (min_share.to_string(), "0 where the number of clusters is free");
+            return Err(Error::BadSetting { name: "min_share", value, expected });
+        }
+        if let Some(resolution) = self.resolution {
+            let name = "resolution";
+            if !(resolution > 0.0 && resolution.is_finite()) {
+                let (value, expected) = (resolution.to_string(), "a positive number");
+                return Err(Error::BadSetting { name, value, expected });
+            }
+            if self.objective != ObjectiveKind::Modularity {
+                let (value, expected) =
+                    (resolution.to_string(), "left out unless the objective is `modularity`");
+                return Err(Error::BadSetting { name, value, expected });
+            }
         }
         if self.n_clusters > Label::MAX as usize {
             let (value, expected) = (self.n_clusters.to_string(), "below 2^31");

@@ -1,11 +1,12 @@
 //! One graph, one number of clusters: the paper's solver or the search, isolated nodes aside.
 
+use crate::communities::{Communities, FoundCommunities, Thoroughness};
 use crate::descent::descend;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, Subgraph};
 use crate::hierarchy::{InitialLabels, n2hi};
 use crate::metrics::{Label, number_by_appearance};
-use crate::objective::{Objective, with_objective};
+use crate::objective::{Modularity, Objective, ObjectiveKind, with_objective};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::{Clock, StopReason};
 use crate::search::{Effort, Plan, Recombination, Request, Rung, SHARES_TO_COMPARE, search};
@@ -21,6 +22,9 @@ impl Ncut {
         clock: &Clock<'_>,
     ) -> Result<Found> {
         let n_clusters = self.n_clusters;
+        if self.is_free {
+            return self.solve_free(graph, init, clock);
+        }
         if n_clusters == 0 || n_clusters > graph.n_nodes() {
             let nodes = match self.components {
                 ComponentChoice::All => "nodes",
@@ -28,7 +32,13 @@ impl Ncut {
             };
             return Err(Error::BadClusterCount { n_clusters, n_nodes: graph.n_nodes(), nodes });
         }
-        with_objective!(self.objective, graph, |objective| self.solve_for(objective, graph, init, clock))
+        match self.objective {
+            ObjectiveKind::Modularity => {
+                let resolution = self.resolution.unwrap_or(1.0);
+                self.solve_for(Modularity { total: graph.volume(), resolution }, graph, init, clock)
+            }
+            kind => with_objective!(kind, graph, |objective| self.solve_for(objective, graph, init, clock)),
+        }
     }
 
     fn solve_for<O: Objective>(
@@ -43,7 +53,11 @@ impl Ncut {
             // Every node with edges is a cluster of its own; a start changes nothing but may be wrong.
             init.map(|init| start::cluster_names(init, n_clusters)).transpose()?;
             let (labels, stop_reason) = (start::all_apart(graph), StopReason::LocalOptimum);
-            Found { labels, sweeps: 0, moves: 0, stop_reason, plan: None }
+            let is_modularity = self.objective == ObjectiveKind::Modularity;
+            let resolution = is_modularity.then(|| self.resolution.unwrap_or(1.0));
+            Found { labels, sweeps: 0, moves: 0, stop_reason, resolution, plan: None }
+        } else if self.objective == ObjectiveKind::Modularity {
+            self.solve_communities(objective, graph, init, clock)?
         } else {
             match self.preset {
                 Preset::Paper => self.solve_as_paper(objective, graph, init, clock)?,
@@ -82,7 +96,45 @@ impl Ncut {
             }
         };
         let labels = partition.into_labels().into_iter().map(|cluster| cluster as Label).collect();
-        Ok(Found { labels, sweeps, moves, stop_reason, plan: None })
+        Ok(Found { labels, sweeps, moves, stop_reason, resolution: None, plan: None })
+    }
+
+    /// As many communities as there are.
+    fn solve_free(&self, graph: &Graph<'_>, init: Option<&[Label]>, clock: &Clock<'_>) -> Result<Found> {
+        let given = init.map(start::any_labels).transpose()?;
+        let found = self.communities_asked_for().find(graph, given.as_deref(), clock)?;
+        let mut found = found_communities(found, clock);
+        number_by_appearance(&mut found.labels);
+        Ok(found)
+    }
+
+    /// Exactly as many communities as asked for; those of isolated nodes are to be placed.
+    fn solve_communities<O: Objective>(
+        &self,
+        objective: O,
+        graph: &Graph<'_>,
+        init: Option<&[Label]>,
+        clock: &Clock<'_>,
+    ) -> Result<Found> {
+        let n_clusters = self.n_clusters;
+        let given = init.map(|init| start::from_labels(graph, init, n_clusters, objective)).transpose()?;
+        let part = Subgraph::without_isolated(graph)?;
+        let given: Option<Vec<ClusterId>> = given.map(|labels| part.gather(&labels));
+        let min_volume = self.effective_min_share() * graph.volume() / n_clusters as f64;
+        let asked = self.communities_asked_for();
+        let found = asked.find_exactly(part.graph(), n_clusters, min_volume, given.as_deref(), clock)?;
+        let found = found_communities(found, clock);
+        Ok(Found { labels: part.scatter(found.labels, 0), ..found })
+    }
+
+    fn communities_asked_for(&self) -> Communities<'_> {
+        let thoroughness = match self.preset {
+            Preset::Paper | Preset::Fast => Thoroughness::Run,
+            Preset::Default => Thoroughness::Recombined,
+            Preset::Best => Thoroughness::Patient,
+        };
+        let (resolution, seed) = (self.resolution, self.seed);
+        Communities { resolution, thoroughness, seed, limits: &self.limits }
     }
 
     fn solve_by_search<O: Objective>(
@@ -113,6 +165,7 @@ impl Ncut {
             sweeps: searched.sweeps,
             moves: searched.moves,
             stop_reason: searched.stop_reason,
+            resolution: None,
             plan: Some(searched.plan),
         })
     }
@@ -153,5 +206,14 @@ pub(crate) struct Found {
     pub(crate) sweeps: usize,
     pub(crate) moves: u64,
     pub(crate) stop_reason: StopReason,
+    /// Of modularity.
+    pub(crate) resolution: Option<f64>,
     pub(crate) plan: Option<Plan>,
+}
+
+fn found_communities(found: FoundCommunities, clock: &Clock<'_>) -> Found {
+    let labels = found.labels.into_iter().map(|cluster| cluster as Label).collect();
+    let stop_reason = clock.stopped().map_or(StopReason::LocalOptimum, |stopped| stopped.0);
+    let resolution = Some(found.resolution);
+    Found { labels, sweeps: 0, moves: 0, stop_reason, resolution, plan: None }
 }

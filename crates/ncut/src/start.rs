@@ -26,8 +26,35 @@ pub(crate) fn from_labels<O: Objective>(
     fill_empty(graph, labels, n_clusters, objective)
 }
 
+/// A start from any number of given labels. A node labelled -1 is by itself.
+pub(crate) fn any_labels(given: &[Label]) -> Result<Vec<ClusterId>> {
+    let names = names(given)?;
+    let mut next = names.len() as ClusterId;
+    let number = |label: &Label| match names.binary_search(label) {
+        Ok(number) => number as ClusterId,
+        Err(_) => {
+            next += 1;
+            next - 1
+        }
+    };
+    Ok(given.iter().map(number).collect())
+}
+
 /// The labels in use, ascending, -1 left out; refused unless there are `n_clusters` of them.
 pub(crate) fn cluster_names(given: &[Label], n_clusters: usize) -> Result<Vec<Label>> {
+    let names = names(given)?;
+    if names.len() != n_clusters {
+        return Err(Error::labels(format!(
+            "the starting labels name {} cluster{}, but {n_clusters} were asked for; ask for as many, or start \
+             without labels",
+            names.len(),
+            if names.len() == 1 { "" } else { "s" }
+        )));
+    }
+    Ok(names)
+}
+
+fn names(given: &[Label]) -> Result<Vec<Label>> {
     let mut names: Vec<Label> = given.iter().copied().filter(|&label| label != UNLABELLED).collect();
     names.sort_unstable();
     names.dedup();
@@ -38,14 +65,6 @@ pub(crate) fn cluster_names(given: &[Label], n_clusters: usize) -> Result<Vec<La
     }
     if names.is_empty() {
         return Err(Error::labels("the starting labels are all -1, so there is nothing to start from"));
-    }
-    if names.len() != n_clusters {
-        return Err(Error::labels(format!(
-            "the starting labels name {} cluster{}, but {n_clusters} were asked for; ask for as many, or start \
-             without labels",
-            names.len(),
-            if names.len() == 1 { "" } else { "s" }
-        )));
     }
     Ok(names)
 }

@@ -14,6 +14,7 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
     let started = Instant::now();
     let json = args.reporting.json.as_deref();
     let summary = Summary::new(args.reporting.quiet, &[args.labelling.output.as_deref(), json]);
+    args.solving.check()?;
     prepare(&args.graph, &args.labelling, &[json])?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);

@@ -107,8 +107,8 @@ fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &Wat
 /// Refuses a bound that needs too much memory, before there are labels to be lost.
 fn check_bound(graph: &Graph<'_>, solving: &SolvingArgs, watch: &Watch) -> ncut::Result<()> {
     let n_clusters = match solving.n_clusters {
-        Count::Exactly(n_clusters) => n_clusters,
-        Count::Auto => Ncut::MAX_SUGGESTED,
+        Some(Count::Exactly(n_clusters)) => n_clusters,
+        Some(Count::Auto) | None => Ncut::MAX_SUGGESTED,
     };
     let needed = Spectrum::memory_needed(graph, n_clusters.min(graph.n_nodes()));
     match watch.clock().memory() {

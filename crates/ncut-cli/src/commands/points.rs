@@ -15,6 +15,7 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     let started = Instant::now();
     let (json, graph_out) = (args.reporting.json.as_deref(), args.graph_out.as_deref());
     let summary = Summary::new(args.reporting.quiet, &[args.labelling.output.as_deref(), json]);
+    args.solving.check()?;
     graph_out.map(GraphFormat::of).transpose()?;
     prepare(&args.table, &args.labelling, &[json, graph_out])?;
 

@@ -44,6 +44,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let started = Instant::now();
     let outputs = [Some(args.output.as_path()), args.graph_out.as_deref(), args.reporting.json.as_deref()];
     let summary = Summary::new(args.reporting.quiet, &outputs);
+    args.solving.check()?;
     let output = Output::of(&args.output)?;
     args.graph_out.as_deref().map(GraphFormat::of).transpose()?;
     check_outputs(&[Some(&args.image)], &outputs)?;

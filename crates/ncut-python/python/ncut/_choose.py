@@ -101,7 +101,7 @@ def choose(
     """
     source = graph_source(graph, weight)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
-    settings = solver_settings(1, "default", "ncut", min_share, "all", None, None, 50, 1e-9, random_state)
+    settings = solver_settings(1, "default", "ncut", None, min_share, "all", None, None, 50, 1e-9, random_state)
     listener = Listener(on_progress, verbose)
     numbers = count(least, "least", 1), count(most, "most", 1)
     try:

@@ -101,13 +101,15 @@ class Clustering:
         Cluster of every node, numbered by first appearance; -1 for nodes left out.
     objective : float
         What was optimised, larger is better: for N-Cut ``sum_c A_c / D_c``, the weight inside each cluster over its
-        volume; for Ratio-Cut minus `ratio_cut`.
+        volume; for Ratio-Cut minus `ratio_cut`; for modularity its value at `resolution`.
+    resolution : float or None
+        The resolution of modularity, where that was optimised: the one asked for, or the one found.
     ncut : float
         Normalized Cut, ``sum_c (D_c - A_c) / D_c``: smaller is better.
     ratio_cut : float
         Ratio-Cut, ``sum_c (D_c - A_c) / n_c``: smaller is better.
     modularity : float
-        Modularity: larger is better.
+        Modularity at resolution 1: larger is better.
     smallest_share : float
         The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     clusters : structured ndarray
@@ -127,6 +129,7 @@ class Clustering:
 
     labels: NDArray[np.int32]
     objective: float
+    resolution: float | None
     ncut: float
     ratio_cut: float
     modularity: float
@@ -213,10 +216,11 @@ class Score:
 
 def cluster(
     graph: Any,
-    n_clusters: int | str,
+    n_clusters: int | str | None,
     *,
     preset: str = "default",
     objective: str = "ncut",
+    resolution: float | None = None,
     min_share: float | None = None,
     components: str = "all",
     init: ArrayLike | None = None,
@@ -237,19 +241,23 @@ def cluster(
     graph : sparse matrix or array, ndarray, networkx or igraph graph, Graph
         A symmetric matrix of weights, none negative, or a graph. CSR (and CSC) matrices with float32 or float64
         weights and 32-bit indices are used in place, not copied; nothing is ever modified.
-    n_clusters : int or "auto"
+    n_clusters : int, "auto" or None
         Number of clusters: exactly as many come back. "auto" finds out, of 1 to 20, after which number another
-        cluster gains much less; see `choose`.
+        cluster gains much less; see `choose`. None, for "modularity" only, is as many as that makes.
     preset : {"paper", "fast", "default", "best"}, default="default"
         Which algorithms run. "paper" is N2HI and Fast-CD as published; "fast" one multilevel pass; "default"
         several starts, split-merge and V-cycles; "best" looks longest for a high objective, until
         `time_limit` or until nothing better turns up.
-    objective : {"ncut", "ratio_cut"}, default="ncut"
+    objective : {"ncut", "ratio_cut", "modularity"}, default="ncut"
         What is optimised. "ncut" is Normalized Cut, the weight cut from a cluster over its volume; "ratio_cut" is
-        Ratio-Cut, over its number of nodes. Preset "paper" and "auto" know "ncut" only.
+        Ratio-Cut, over its number of nodes; "modularity" is how much more of the weight is inside clusters than chance
+        would put there, and every cluster is connected. Preset "paper" and "auto" know "ncut" only.
+    resolution : float, default=None
+        The resolution of "modularity": the higher, the more clusters. None is 1, or with `n_clusters` the one that
+        makes so many.
     min_share : float, default=None
         No cluster's volume (for Ratio-Cut: its size) falls below this share of the mean; 0 is the plain objective,
-        which likes slivers. None is 0.25, and 0 for preset "paper", which has none.
+        which likes slivers. None is 0.25, and 0 for "modularity" and for preset "paper", which has none.
     components : {"all", "largest"}, default="all"
         Which part of a disconnected graph is clustered; the rest is labelled -1.
     init : array-like of shape (n_nodes,), default=None
@@ -306,13 +314,18 @@ def cluster(
     array([0, 0, 1, 1], dtype=int32)
     >>> round(found.ncut, 6)
     0.019802
+
+    Communities, as many as there are:
+
+    >>> ncut.cluster(upper + upper.T, None, objective="modularity").labels
+    array([0, 0, 1, 1], dtype=int32)
     """
     matrix, nodes = adjacency(graph, weight)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
     source = symmetric_source(matrix)
     n_threads = threads(n_jobs)
     settings = solver_settings(
-        n_clusters, preset, objective, min_share, components, init, time_limit, max_iter, tol, random_state
+        n_clusters, preset, objective, resolution, min_share, components, init, time_limit, max_iter, tol, random_state
     )
     found = solve(source, settings, symmetrize, n_threads, Listener(on_progress, verbose))
     return Clustering(nodes=nodes, _graph=source, _symmetrize=symmetrize, _n_threads=n_threads, **found)
@@ -363,9 +376,10 @@ def score(
 
 
 def solver_settings(
-    n_clusters: int | str,
+    n_clusters: int | str | None,
     preset: str,
     objective: str,
+    resolution: float | None,
     min_share: float | None,
     components: str,
     init: ArrayLike | None,
@@ -375,10 +389,13 @@ def solver_settings(
     random_state: RandomState,
 ) -> dict[str, Any]:
     """The settings as the compiled code takes them."""
+    if n_clusters is None and objective != "modularity":
+        raise ValueError('n_clusters is None; only objective "modularity" can do without a number of clusters')
+    is_auto = isinstance(n_clusters, str) and n_clusters == "auto"
     return {
-        "n_clusters": None
-        if isinstance(n_clusters, str) and n_clusters == "auto"
-        else count(n_clusters, "n_clusters", 1),
+        "n_clusters": None if is_auto or n_clusters is None else count(n_clusters, "n_clusters", 1),
+        "is_free": n_clusters is None,
+        "resolution": None if resolution is None else real(resolution, "resolution"),
         "preset": choice(preset, "preset"),
         "objective": choice(objective, "objective"),
         "min_share": None if min_share is None else real(min_share, "min_share"),

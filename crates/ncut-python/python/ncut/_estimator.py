@@ -35,9 +35,9 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters : int or "auto", default=8
+    n_clusters : int, "auto" or None, default=8
         Number of clusters: exactly as many come back. "auto" finds out, of 1 to 20, after which number another
-        cluster gains much less.
+        cluster gains much less. None, for objective "modularity" only, is as many as that makes.
     affinity : str or callable, default="self_tuning"
         How points become a graph.
 
@@ -61,7 +61,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         `time_limit` or until nothing better turns up.
     min_share : float, default=None
         No cluster's volume falls below this share of the mean volume; 0 is plain N-Cut, which likes slivers.
-        None is 0.25, and 0 for preset "paper", which has none.
+        None is 0.25, and 0 for "modularity" and for preset "paper", which has none.
     components : {"all", "largest"}, default="all"
         Which part of a disconnected graph is clustered; the rest is labelled -1.
     init : array-like of shape (n_samples,), default=None
@@ -80,9 +80,13 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         from run to run.
     verbose : bool, default=False
         Whether to show a progress bar (by tqdm if installed, else lines on standard error).
-    objective : {"ncut", "ratio_cut"}, default="ncut"
-        What is optimised: Normalized Cut, or Ratio-Cut, which weighs a cluster by its number of points instead of its
-        volume. Preset "paper" and ``n_clusters="auto"`` know "ncut" only.
+    objective : {"ncut", "ratio_cut", "modularity"}, default="ncut"
+        What is optimised: Normalized Cut; Ratio-Cut, which weighs a cluster by its number of points instead of its
+        volume; or modularity, how much more of the weight is inside clusters than chance would put there. Preset
+        "paper" and ``n_clusters="auto"`` know "ncut" only.
+    resolution : float, default=None
+        The resolution of "modularity": the higher, the more clusters. None is 1, or with `n_clusters` the one that
+        makes so many.
 
     Attributes
     ----------
@@ -90,6 +94,8 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Cluster of every sample, numbered by first appearance; -1 for those left out.
     objective_ : float
         ``sum_c A_c / D_c``, the weight inside each cluster over its volume: larger is better.
+    resolution_ : float or None
+        The resolution of modularity, where that was optimised: the one asked for, or the one found.
     ncut_ : float
         Normalized Cut, the number of clusters less the objective: smaller is better.
     n_iter_ : int
@@ -131,12 +137,13 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "affinity": [StrOptions({*POINT_AFFINITIES, *PRECOMPUTED}), callable],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither"), None],
         "preset": [StrOptions({"paper", "fast", "default", "best"})],
-        "objective": [StrOptions({"ncut", "ratio_cut"})],
+        "objective": [StrOptions({"ncut", "ratio_cut", "modularity"})],
+        "resolution": [Interval(Real, 0, None, closed="neither"), None],
         "min_share": [Interval(Real, 0, 1, closed="both"), None],
         "components": [StrOptions({"all", "largest"})],
         "init": ["array-like", None],
@@ -150,7 +157,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        n_clusters: int | str = 8,
+        n_clusters: int | str | None = 8,
         *,
         affinity: Any = "self_tuning",
         n_neighbors: int = 25,
@@ -166,6 +173,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = None,
         verbose: bool | int = False,
         objective: str = "ncut",
+        resolution: float | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.affinity = affinity
@@ -182,6 +190,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
         self.objective = objective
+        self.resolution = resolution
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -224,6 +233,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.n_clusters,
             self.preset,
             self.objective,
+            self.resolution,
             self.min_share,
             self.components,
             self.init,
@@ -242,6 +252,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self._affinity: Any = graph
         self.labels_ = found["labels"]
         self.objective_ = found["objective"]
+        self.resolution_ = found["resolution"]
         self.ncut_ = found["ncut"]
         # A graph so small that all labellings were tried had no sweep; it was looked at once all the same.
         self.n_iter_ = max(found["n_iter"], 1)
@@ -275,7 +286,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         )
         sizes, volumes, associations = (plain(self.clusters_[name]) for name in ("size", "volume", "association"))
         links = csr(self._link_new(X))
-        return _ncut.place(links, self.labels_, sizes, volumes, associations, self.objective)
+        return _ncut.place(links, self.labels_, sizes, volumes, associations, (self.objective, self.resolution_))
 
     @property
     def affinity_matrix_(self) -> Any:

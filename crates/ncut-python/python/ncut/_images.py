@@ -118,7 +118,7 @@ def segment(
         Distance at which the weight has fallen to 1/e ("radius").
     preset : {"paper", "fast", "default", "best"}, default="default"
         As for `cluster`, and so are the others.
-    objective : {"ncut", "ratio_cut"}, default="ncut"
+    objective : {"ncut", "ratio_cut", "modularity"}, default="ncut"
         What is optimised.
     min_share : float, default=0.0
         No region's volume falls below this share of the mean volume. A picture has a background, and things in it
@@ -152,7 +152,7 @@ def segment(
     """
     n_threads = threads(n_jobs)
     solving = solver_settings(
-        n_clusters, preset, objective, min_share, "all", None, time_limit, max_iter, tol, random_state
+        n_clusters, preset, objective, None, min_share, "all", None, time_limit, max_iter, tol, random_state
     )
     listener = Listener(on_progress, verbose)
     settings = _settings(links, blur, scale, beta, epsilon, radius, sigma_value, sigma_distance)

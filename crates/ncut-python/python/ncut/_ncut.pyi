@@ -48,6 +48,7 @@ def restored_graph(source: Graph | Csr, symmetrize: str | None = None) -> Graph:
 class _Found(TypedDict):
     labels: NDArray[np.int32]
     objective: float
+    resolution: float | None
     ncut: float
     ratio_cut: float
     modularity: float
@@ -133,7 +134,7 @@ def place(
     sizes: NDArray[np.int64],
     volumes: NDArray[np.float64],
     associations: NDArray[np.float64],
-    objective: str,
+    objective: tuple[str, float | None],
 ) -> NDArray[np.int32]: ...
 def picture_graph(
     pixels: NDArray[np.float64],

@@ -22,7 +22,7 @@ pub struct CutScore {
     pub ncut: f64,
     /// Ratio-Cut, `sum_c (D_c - A_c) / n_c`; smaller is better.
     pub ratio_cut: f64,
-    /// Modularity; larger is better.
+    /// Modularity at resolution 1; larger is better. Nodes that are left out do not count.
     pub modularity: f64,
     /// The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     pub smallest_share: f64,
@@ -144,16 +144,27 @@ impl CutScore {
             .collect();
         let (objective, smallest_share) =
             with_objective!(kind, graph, |objective| total_and_share(objective, &sums));
-        let modularity = Modularity { total: graph.volume(), resolution: 1.0 };
         let ratio_cut = with_objective!(ObjectiveKind::RatioCut, graph, |objective| cut(objective, &sums));
-        Ok(Self {
+        let mut score = Self {
             objective,
             ncut: cut(NormalizedCut, &sums),
             ratio_cut,
-            modularity: sums.iter().map(|sums| modularity.value(sums)).sum(),
+            modularity: 0.0,
             smallest_share,
             clusters,
-        })
+        };
+        (_, score.modularity) = score.modularity_at(1.0);
+        if kind == ObjectiveKind::Modularity {
+            score.objective = score.modularity;
+        }
+        Ok(score)
+    }
+
+    /// Modularity of another resolution, and its value. The volume of the graph is that of all clusters.
+    pub(crate) fn modularity_at(&self, resolution: f64) -> (Modularity, f64) {
+        let total = self.clusters.iter().map(|cluster| cluster.volume).sum();
+        let modularity = Modularity { total, resolution };
+        (modularity, self.clusters.iter().map(|cluster| modularity.value(&cluster.sums())).sum())
     }
 }
 

@@ -13,7 +13,7 @@ mod ratio;
 
 use std::fmt::Debug;
 
-pub use modularity::Modularity;
+pub use modularity::{Modularity, Pull};
 pub use ratio::{NormalizedCut, RatioCut, RatioObjective};
 
 /// What is known of a cluster, or of a node, which is a cluster of one.
@@ -127,22 +127,26 @@ pub enum ObjectiveKind {
     NormalizedCut,
     /// Ratio-Cut: `(A_c - D_c) / n_c`.
     RatioCut,
+    /// Modularity: `A_c / W - g (D_c / W)^2`, of a resolution `g` that is a [setting](crate::Ncut::resolution) of its own.
+    Modularity,
 }
 
 impl ObjectiveKind {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::NormalizedCut, Self::RatioCut];
+    pub const ALL: [Self; 3] = [Self::NormalizedCut, Self::RatioCut, Self::Modularity];
 
     /// The name used in reports and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::NormalizedCut => "ncut",
             Self::RatioCut => "ratio-cut",
+            Self::Modularity => "modularity",
         }
     }
 }
 
-/// Calls `$body` with `$objective` bound to the type that an [`ObjectiveKind`] names, for `$graph`.
+/// Calls `$body` with `$objective` bound to the type that an [`ObjectiveKind`] names, for `$graph`; modularity has
+/// resolution 1.
 macro_rules! with_objective {
     ($kind:expr, $graph:expr, |$objective:ident| $body:expr) => {
         match $kind {
@@ -152,6 +156,10 @@ macro_rules! with_objective {
             }
             $crate::objective::ObjectiveKind::RatioCut => {
                 let $objective = $crate::objective::RatioCut::of($graph.volume(), $graph.n_nodes());
+                $body
+            }
+            $crate::objective::ObjectiveKind::Modularity => {
+                let $objective = $crate::objective::Modularity { total: $graph.volume(), resolution: 1.0 };
                 $body
             }
         }

@@ -11,6 +11,43 @@ pub struct Modularity {
     pub resolution: f64,
 }
 
+impl Modularity {
+    /// How much a node, or a group of nodes, of the given degree is drawn to clusters.
+    #[inline]
+    pub fn pull_on(&self, degree: f64) -> Pull {
+        let repulsion = if self.total > 0.0 { self.resolution * degree / self.total } else { 0.0 };
+        Pull { repulsion }
+    }
+
+    /// The change of the objective when a node leaves a cluster for another whose pull is so much stronger. Two clusters
+    /// that become one gain as much as a node that leaves no cluster for one: by the pull of each on the other.
+    #[inline]
+    pub fn gain(&self, stronger: f64) -> f64 {
+        if self.total > 0.0 { 2.0 * stronger / self.total } else { 0.0 }
+    }
+
+    /// A pull that is so much stronger gains nothing but rounding.
+    #[inline]
+    pub fn rounding(&self) -> f64 {
+        0.5 * ROUNDING * self.total
+    }
+}
+
+/// What draws one node to clusters: `l - g d D / W`, in units of weight, for a cluster of volume `D`, the node left out, to
+/// which the node is linked by `l`. Moves between clusters need no other sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pull {
+    repulsion: f64,
+}
+
+impl Pull {
+    /// The pull of a cluster.
+    #[inline]
+    pub fn of(&self, link: f64, volume: f64) -> f64 {
+        link - self.repulsion * volume
+    }
+}
+
 impl Objective for Modularity {
     const USES_SIZES: bool = false;
 

@@ -82,6 +82,11 @@ impl UpperBound {
     ) -> Result<Self> {
         match kind {
             ObjectiveKind::NormalizedCut => Self::of(graph, n_clusters, settings, clock),
+            ObjectiveKind::Modularity => {
+                let (value, expected) =
+                    (kind.name().to_owned(), "`ncut` or `ratio-cut` where a bound is asked for");
+                Err(Error::BadSetting { name: "objective", value, expected })
+            }
             ObjectiveKind::RatioCut => {
                 let (regular, scale) = regular(graph)?;
                 let bound = Self::of(&regular, n_clusters, settings, clock)?;
