@@ -32,7 +32,7 @@ const SETTINGS: [(Preset, f64); 5] = [
     (Preset::Default, 0.25),
 ];
 /// Graphs with more entries are compared without a share only when slow tests are asked for.
-const MAX_ENTRIES_WITHOUT_SHARE: usize = 1_000_000;
+const MAX_ENTRIES_WITHOUT_SHARE: usize = 100_000;
 
 type MakeGraph = Arc<dyn Fn() -> Result<Graph<'static>, Failed> + Send + Sync>;
 
