@@ -48,7 +48,7 @@ impl Bench {
     }
 
     pub(crate) fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_ncut"));
+        let mut command = hearing_signals(env!("CARGO_BIN_EXE_ncut"));
         command.current_dir(self.folder.path()).args(arguments.split_whitespace());
         command
     }
@@ -57,7 +57,7 @@ impl Bench {
     #[cfg(unix)]
     pub(crate) fn shell(&self, line: &str) -> Ran {
         let script = format!("ncut() {{ \"$NCUT\" \"$@\"; }}\n{line}");
-        let mut command = Command::new("sh");
+        let mut command = hearing_signals("sh");
         command.env("NCUT", env!("CARGO_BIN_EXE_ncut"));
         Ran::from(command.current_dir(self.folder.path()).args(["-c", &script]).output().unwrap())
     }
@@ -65,6 +65,16 @@ impl Bench {
     pub(crate) fn run(&self, arguments: &str) -> Ran {
         Ran::from(self.command(arguments).output().unwrap())
     }
+}
+
+/// A program that hears signals, even where those who run the tests have them ignored (`nohup`).
+fn hearing_signals(program: &str) -> Command {
+    if !cfg!(target_os = "linux") {
+        return Command::new(program);
+    }
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,TERM", program]);
+    command
 }
 
 impl From<Output> for Ran {
