@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from conftest import planted
 
-GRAPH, _ = planted(40, 500, 0, between=3)
+GRAPH, _ = planted(40, 100, 0, between=3)
 
 
 def test_a_callback_is_told_how_it_goes():
