@@ -264,38 +264,3 @@ fn n_whole(graph: &Graph<'_>, labelling: &Labelling) -> usize {
     }
     is_whole.into_iter().filter(|&is_whole| is_whole).count()
 }
-
-/// A few labellings with exactly `n_clusters` each, made of the communities of several resolutions.
-pub(super) fn starts(
-    leiden: Leiden<'_>,
-    graph: &Graph<'_>,
-    n_clusters: usize,
-    seed: u64,
-    clock: &Clock<'_>,
-) -> Result<Vec<Labelling>> {
-    /// Resolutions, from 1 on, each twice as high as the one before.
-    const N_RESOLUTIONS: usize = 4;
-    let patience = Patience { n_starts: 1, max_cycles: 1, max_failures: 0, n_populations: 0 };
-    let question = Question { leiden, n_clusters, resolution: None, floor: 0.0, patience, seed };
-    let base = question.base(graph, clock)?;
-    let on_base = base.as_ref().map_or(graph, |(coarse, _)| coarse);
-    let mut starts: Vec<Labelling> = Vec::new();
-    let mut resolution = FIRST_RESOLUTION;
-    for _ in 0..MAX_EXPANSIONS {
-        if starts.len() >= N_RESOLUTIONS || clock.is_stopped() {
-            break;
-        }
-        let Seen { labelling, .. } = question.quickly(on_base, resolution, clock)?;
-        if labelling.count >= n_clusters {
-            let modularity = leiden.at(resolution).modularity;
-            let start = merged(on_base, modularity, &labelling, n_clusters, 0.0, clock)?;
-            starts.push(start);
-        }
-        resolution *= 2.0;
-    }
-    let projected = |start: Labelling| match &base {
-        Some((_, groups)) => start.projected(groups),
-        None => start,
-    };
-    Ok(starts.into_iter().map(projected).collect())
-}

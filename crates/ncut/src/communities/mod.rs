@@ -138,21 +138,6 @@ impl Communities<'_> {
     }
 }
 
-/// A few labellings of a graph without isolated nodes, with exactly `n_clusters` each, fewer than nodes: communities at several
-/// resolutions, merged by the gain of modularity. They take a small multiple of one run. Fewer, or none, when the clock says stop.
-#[allow(dead_code, reason = "made for the search, whose starts they can be")]
-pub(crate) fn starts(
-    graph: &Graph<'_>,
-    n_clusters: usize,
-    seed: u64,
-    limits: &Limits,
-    clock: &Clock<'_>,
-) -> Result<Vec<Vec<ClusterId>>> {
-    let asked = Communities { resolution: None, thoroughness: Thoroughness::Run, seed, limits };
-    let found = exact::starts(asked.leiden(graph, RESOLUTION), graph, n_clusters, seed, clock)?;
-    Ok(found.into_iter().map(|start| start.labels).collect())
-}
-
 /// Any labels, numbered by first appearance.
 fn labelling(given: &[ClusterId]) -> Labelling {
     let n_labels = given.iter().max().map_or(0, |&last| last as usize + 1);
