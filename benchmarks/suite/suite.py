@@ -10,6 +10,7 @@ import sys
 import time
 
 from contest import ENOUGH_CORES, N_THREADS, Programs, checked, free_cores, ncut_report, peers_for, rows, say
+import choose
 import communities
 import regimes
 from graphs import Spec, made, write_edge_list
@@ -101,6 +102,9 @@ class Suite:
     def communities(self):
         return communities.run(self.programs, self.folder, self.is_quick, self.largest)
 
+    def choose(self):
+        return choose.run(self.programs, self.folder, self.is_quick)
+
     def read_by_ncut(self, kind, file, n_threads):
         """With one cluster there is nothing to solve."""
         report = ncut_report(self.programs, file, 1, "fast", n_threads)
@@ -171,7 +175,7 @@ def processor():
 
 
 def main():
-    sections = ["sweep", "peers", "growth", "reading", "regimes", "communities"]
+    sections = ["sweep", "peers", "growth", "reading", "regimes", "communities", "choose"]
     parser = argparse.ArgumentParser(prog="benchmarks/run", description="ncut beside its peers, as one page")
     parser.add_argument("--quick", action="store_true", help="tiny graphs, to try the suite itself")
     parser.add_argument(
@@ -211,6 +215,9 @@ def main():
     if "communities" in measured:
         with open(os.path.join(pages, "communities.md"), "w") as file:
             file.write(communities.page(measured.pop("communities")))
+    if "choose" in measured:
+        with open(os.path.join(pages, "choose.md"), "w") as file:
+            file.write(choose.page(measured.pop("choose")))
     page = os.path.join(pages, "results.md")
     write_page(page, measured)
     say(f"{page} written")

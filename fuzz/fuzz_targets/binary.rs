@@ -2,6 +2,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
+use ncut::Clock;
 use ncut::io::{GraphFormat, ReadOptions, Verification, parse_graph};
 
 /// Arrays that may fit together, with right checksums, so that the checks behind these are reached too.
@@ -23,7 +24,9 @@ fuzz_target!(|input: (&[u8], File)| {
         // Names are read as they are; only what is asked to be verified is trusted.
         let options = ReadOptions { verification: Verification::AtOnce, ..ReadOptions::default() };
         let _ = parse_graph(bytes, GraphFormat::Binary, &options);
-        if let Ok(file) = parse_graph(bytes, GraphFormat::Binary, &ReadOptions::default()) {
+        if let Ok(file) = parse_graph(bytes, GraphFormat::Binary, &ReadOptions::default())
+            && file.verify(&Clock::new()).is_ok()
+        {
             let names = file.names.unwrap_or_default();
             assert_eq!(names.iter().filter(|id| names.find(id).is_none()).count(), 0);
         }

@@ -24,7 +24,7 @@ const COMMANDS: [&str; 7] = ["cluster", "points", "segment", "score", "choose", 
 const ENDINGS: [&str; 12] =
     ["txt", "csv", "tsv", "mtx", "graph", "npz", "npy", "ncut", "png", "gif", "txt.gz", "txt.zst"];
 /// Options, and the values they may have. Files are in the folder of the call.
-const OPTIONS: [(&str, &[&str]); 30] = [
+const OPTIONS: [(&str, &[&str]); 31] = [
     ("--affinity", &["knn", "rbf", "cosine", "self-tuning"]),
     ("--beta", &["0", "1", "nan"]),
     ("--blur", &["0", "1.5", "-1"]),
@@ -42,9 +42,10 @@ const OPTIONS: [(&str, &[&str]); 30] = [
     ("--min-share", &["0", "0.25", "1", "2"]),
     ("--mutual", &[]),
     ("--neighbors", &["0", "1", "2", "25"]),
-    ("--objective", &["ncut", "ratio-cut"]),
+    ("--objective", &["ncut", "ratio-cut", "modularity"]),
     ("--output", &["output.txt", "output.npy", "output.png", "output.svg", "labels.txt", "input.txt"]),
     ("--preset", &["paper", "fast", "default", "best"]),
+    ("--resolution", &["0", "0.5", "1", "3", "nan"]),
     ("--scale", &["0.5", "1", "2", "0"]),
     ("--search", &["auto", "exact", "approximate"]),
     ("--seed", &["0", "7"]),
@@ -96,8 +97,14 @@ fn arguments(call: &Call<'_>, input: &str, folder: &Path) -> Vec<OsString> {
         "score" => arguments.push(in_folder("labels.txt")),
         "convert" => arguments.push(in_folder("output.txt")),
         _ => {
-            if command != "choose" {
-                arguments.extend(["-k".into(), call.n_clusters.to_string().into()]);
+            // Of modularity there are as many clusters as it makes, where no number is given.
+            let clusters = match call.n_clusters {
+                0 => None,
+                255 => Some("auto".into()),
+                n_clusters => Some(n_clusters.to_string().into()),
+            };
+            if let Some(clusters) = clusters.filter(|_| command != "choose") {
+                arguments.extend(["-k".into(), clusters]);
             }
             arguments.extend(["--time-limit".into(), "0.1".into()]);
         }

@@ -8,7 +8,7 @@ use ncut::descent::StoppingRule;
 use ncut::image::{PictureGraph, PixelLinks};
 use ncut::io::{Header, ReadOptions, Verification};
 use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
-use ncut::{ComponentChoice, Ncut, ObjectiveKind, Preset, StopReason, Symmetrize};
+use ncut::{ComponentChoice, CountRule, Ncut, ObjectiveKind, Preset, Symmetrize};
 
 use crate::UsageError;
 
@@ -212,14 +212,18 @@ pub(crate) struct ScoreArgs {
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAPH_HELP}
 
-The objective grows with every cluster: by nearly as much as before while clusters of their own are found, by much less
-once these are broken up. The number after which it turns is suggested, or 1 where it turns nowhere clearly. Beside it
-stand the eigenvalues of the normalized matrix, whose largest gap is the suggestion of spectral clustering.
+Clusters are counted where the boundaries between them are clearly thinner than any cut through them. In networks whose
+degrees differ much, communities are counted instead, if their modularity is clearly above that of chance. The answer does
+not depend on the range; where nothing is apart it is 1. The table shows the objective over the range, and the
+eigenvalues of the normalized matrix, whose largest gap is the suggestion of spectral clustering.
+
+With --rule gap the number of the range is suggested after which the objective gains much less, as in the paper.
 
 Examples:
   ncut choose roads.mtx                              numbers from 1 to 20
   ncut choose roads.mtx --from 5 --to 40 -o curve.svg
-  ncut choose digits.npz --to 15 --json curve.json"))]
+  ncut choose digits.npz --to 15 --json curve.json
+  ncut choose digits.npz --rule gap"))]
 pub(crate) struct ChooseArgs {
     /// The graph
     pub(crate) graph: PathBuf,
@@ -229,6 +233,9 @@ pub(crate) struct ChooseArgs {
     /// Largest number of clusters
     #[arg(long, value_name = "K", default_value_t = 20)]
     pub(crate) to: usize,
+    /// How clusters are counted
+    #[arg(long, value_enum, default_value_t = RuleArg::Boundaries)]
+    pub(crate) rule: RuleArg,
     /// Draw the curve (SVG)
     #[arg(short, long, value_name = "PICTURE")]
     pub(crate) output: Option<PathBuf>,
@@ -367,11 +374,14 @@ impl Command {
 /// How a graph is clustered.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct SolvingArgs {
-    /// Number of clusters: exactly as many come back; `auto` takes what `ncut choose` suggests, of 1 to 20. Only modularity
-    /// can do without: there are as many clusters as it makes then
+    /// Number of clusters: exactly as many come back; `auto` finds out how many there are, as `ncut choose` does. Only
+    /// modularity can do without: there are as many clusters as it makes then
     #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true, value_parser = parse_count,
           required_unless_present_any = ["resolution", "objective"])]
     pub(crate) n_clusters: Option<Count>,
+    /// How `-k auto` counts
+    #[arg(long, value_enum, default_value_t = RuleArg::Boundaries)]
+    pub(crate) rule: RuleArg,
     /// Which algorithms run
     #[arg(long, value_enum, default_value_t = PresetArg::Default)]
     pub(crate) preset: PresetArg,
@@ -387,10 +397,13 @@ pub(crate) struct SolvingArgs {
     /// Sweeps at most of every descent; presets other than `paper` make many
     #[arg(long, value_name = "N", default_value_t = StoppingRule::default().max_sweeps)]
     pub(crate) max_sweeps: usize,
-    /// No cluster's volume below this share of the mean; 0 is plain N-Cut [default: 0.25; 0 for pictures, for modularity
-    /// and for preset `paper`, which has none]
+    /// No cluster's volume below this share of the mean; 0 is plain N-Cut [default: 0.25; 0 for modularity and
+    /// for preset `paper`, which has none]
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) min_share: Option<f64>,
+    /// Whether every cluster is to be connected, which goes before the share [default: yes; no for preset `paper`]
+    #[arg(long, value_name = "YES|NO", value_enum, hide_possible_values = true)]
+    pub(crate) connected: Option<YesNoArg>,
     /// Compute how good any clustering can be at most: the sum of the k largest eigenvalues
     #[arg(long)]
     pub(crate) bound: bool,
@@ -430,9 +443,14 @@ impl SolvingArgs {
             Some(resolution) => settings.resolution(resolution),
             None => settings,
         };
+        let settings = settings.count_rule(self.rule.rule());
         let settings = settings.preset(self.preset.preset()).max_sweeps(self.max_sweeps).seed(self.seed);
         let settings = match self.min_share {
             Some(min_share) => settings.min_share(min_share),
+            None => settings,
+        };
+        let settings = match self.connected {
+            Some(_) => settings.connected(self.is_connected()),
             None => settings,
         };
         settings.objective(self.objective.kind())
@@ -447,10 +465,10 @@ impl SolvingArgs {
         self.min_share.unwrap_or(usual)
     }
 
-    /// Whether the number of clusters was to be found out, and there was no time for it.
-    pub(crate) fn is_guess(&self, stop_reason: StopReason) -> bool {
-        let is_cut_short = matches!(stop_reason, StopReason::TimeLimit | StopReason::Cancelled);
-        matches!(self.n_clusters, Some(Count::Auto)) && is_cut_short
+    /// Whether clusters are to be connected.
+    pub(crate) fn is_connected(&self) -> bool {
+        self.connected
+            .map_or(!matches!(self.preset, PresetArg::Paper), |connected| matches!(connected, YesNoArg::Yes))
     }
 }
 
@@ -524,9 +542,10 @@ pub(crate) struct PixelArgs {
     /// Blur the picture first, by a Gaussian of so many pixels
     #[arg(long, value_name = "SIGMA", default_value_t = 0.0)]
     pub(crate) blur: f64,
-    /// Then scale it by this factor; the output has the size of the input all the same
-    #[arg(long, value_name = "F", default_value_t = 1.0)]
-    pub(crate) scale: f64,
+    /// Then scale it by this factor; the output has the size of the input all the same [default: 1; a picture of more than
+    /// two million pixels is scaled down to so many]
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    pub(crate) scale: Option<f64>,
     /// Which pixels are linked
     #[arg(long, value_enum, default_value_t = LinksArg::Grid4)]
     graph: LinksArg,
@@ -654,6 +673,24 @@ pub(crate) enum PresetArg {
     Best,
 }
 
+/// How clusters are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RuleArg {
+    /// Those that are apart: the boundaries between them are clearly thinner than cuts through them
+    Boundaries,
+    /// The paper's: the number, of 1 to 20, after which the objective gains much less
+    Gap,
+}
+
+impl RuleArg {
+    pub(crate) fn rule(self) -> CountRule {
+        match self {
+            Self::Boundaries => CountRule::Boundaries,
+            Self::Gap => CountRule::Gap,
+        }
+    }
+}
+
 impl PresetArg {
     /// Threads that run, of those allowed.
     pub(crate) fn threads(self) -> u32 {
@@ -740,7 +777,7 @@ enum SymmetrizeArg {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum YesNoArg {
+pub(crate) enum YesNoArg {
     Yes,
     No,
 }

@@ -4,6 +4,7 @@
 mod args;
 mod bugs;
 mod commands;
+mod counting;
 mod report;
 mod signals;
 mod standard_output;

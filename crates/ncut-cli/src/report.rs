@@ -11,6 +11,7 @@ use ncut::{Agreement, ClusterSummary, Clustering, CutScore, Graph, ObjectiveKind
 use serde::Serialize;
 
 use crate::args::SolvingArgs;
+use crate::counting::CountReport;
 use crate::signals::uninterrupted;
 use crate::standard_output;
 
@@ -25,6 +26,7 @@ pub(crate) struct ClusteringReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     resolution: Option<f64>,
     min_share: f64,
+    connected: bool,
     seed: u64,
     threads: u32,
     #[serde(flatten)]
@@ -33,6 +35,9 @@ pub(crate) struct ClusteringReport {
     pub(crate) bound: Option<BoundReport>,
     #[serde(flatten)]
     pub(crate) agreement: Option<AgreementReport>,
+    /// Why so many clusters, where the number was to be found out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) count: Option<CountReport>,
     stop_reason: &'static str,
     sweeps: usize,
     moves: u64,
@@ -56,11 +61,13 @@ impl ClusteringReport {
             objective_name: found.objective_kind.name(),
             resolution: found.resolution,
             min_share: solving.min_share(),
+            connected: solving.is_connected(),
             seed: solving.seed,
             threads: solving.preset.threads(),
             cut: CutReport::of(found),
             bound: None,
             agreement: None,
+            count: found.count.as_ref().map(CountReport::new),
             stop_reason: found.stop_reason.name(),
             sweeps: found.sweeps,
             moves: found.moves,
@@ -151,6 +158,7 @@ pub(crate) struct CutReport {
     ratio_cut: f64,
     modularity: f64,
     smallest_share: f64,
+    n_disconnected_clusters: usize,
     clusters: Vec<ClusterReport>,
     #[serde(skip)]
     kind: ObjectiveKind,
@@ -162,6 +170,9 @@ struct ClusterReport {
     size: usize,
     volume: f64,
     association: f64,
+    inside: f64,
+    conductance: f64,
+    n_pieces: usize,
 }
 
 impl CutReport {
@@ -173,6 +184,7 @@ impl CutReport {
             ratio_cut: found.ratio_cut,
             modularity: found.modularity,
             smallest_share: found.smallest_share,
+            n_disconnected: found.n_disconnected,
             clusters: found.clusters.clone(),
         };
         Self::new(&score, found.objective_kind)
@@ -180,11 +192,14 @@ impl CutReport {
 
     pub(crate) fn new(score: &CutScore, kind: ObjectiveKind) -> Self {
         let clusters = &score.clusters;
-        let row = |&ClusterSummary { label, size, volume, association }: &ClusterSummary| ClusterReport {
-            label,
-            size,
-            volume,
-            association,
+        let row = |cluster: &ClusterSummary| ClusterReport {
+            label: cluster.label,
+            size: cluster.size,
+            volume: cluster.volume,
+            association: cluster.association,
+            inside: cluster.inside,
+            conductance: cluster.conductance,
+            n_pieces: cluster.n_pieces,
         };
         Self {
             n_clusters: clusters.len(),
@@ -194,6 +209,7 @@ impl CutReport {
             ratio_cut: score.ratio_cut,
             modularity: score.modularity,
             smallest_share: score.smallest_share,
+            n_disconnected_clusters: score.n_disconnected,
             clusters: clusters.iter().map(row).collect(),
             kind,
         }
@@ -228,6 +244,29 @@ impl CutReport {
             false => format!(" ({:.4} at resolution {})", self.objective, digits(resolution)),
         };
         format!("{clusters}, modularity {modularity:.4}{at}")
+    }
+
+    /// A remark when clusters are not connected.
+    pub(crate) fn disconnected(&self) -> Option<String> {
+        let n_disconnected = self.n_disconnected_clusters;
+        (n_disconnected > 0).then(|| {
+            let verb = if n_disconnected == 1 { "is" } else { "are" };
+            format!(
+                "{} of {} {verb} not connected",
+                grouped(n_disconnected),
+                counted(self.n_clusters, "cluster")
+            )
+        })
+    }
+
+    /// A remark when the share that was asked for was not reached.
+    pub(crate) fn missed_share(&self, min_share: f64) -> Option<String> {
+        (self.smallest_share < min_share * (1.0 - 1e-6)).then(|| {
+            format!(
+                "the smallest cluster has {} of the mean, not {min_share}: connected clusters come no nearer",
+                digits(self.smallest_share)
+            )
+        })
     }
 
     /// A remark when clusters are whole components, which is optimal and often not what is wanted.

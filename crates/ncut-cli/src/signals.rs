@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use ncut::io::remove_temporaries;
 
@@ -21,6 +21,9 @@ static WRITING: AtomicBool = AtomicBool::new(false);
 static ENDING: AtomicBool = AtomicBool::new(false);
 /// Files that are to be written.
 static OUTPUTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// How long a second Ctrl-C waits for a file to be whole.
+const MOMENT: Duration = Duration::from_millis(500);
 
 /// Writes a file: Ctrl-C does not end the program on the way.
 pub(crate) fn uninterrupted<T>(write: impl FnOnce() -> T) -> T {
@@ -61,8 +64,9 @@ fn interrupt() {
         end(crate::INTERRUPTED);
     }
     if INTERRUPTED.swap(true, Ordering::Relaxed) {
-        // That a file is finished takes a moment only.
-        while WRITING.load(Ordering::Relaxed) {
+        // Mostly that a file is finished takes a moment only.
+        let pressed = Instant::now();
+        while WRITING.load(Ordering::Relaxed) && pressed.elapsed() < MOMENT {
             thread::sleep(Duration::from_millis(5));
         }
         end(crate::INTERRUPTED);

@@ -2,6 +2,7 @@
 
 use std::io::IsTerminal;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,6 +16,12 @@ const PATIENCE: Duration = Duration::from_millis(300);
 const BETWEEN_DRAWINGS: Duration = Duration::from_millis(100);
 /// However little was asked for, work may take this: no graph is worth clustering in less.
 const LEAST_MEMORY: u64 = 64 << 20;
+
+/// However small a file, so much may be taken to read it without being asked for.
+const LEAST_FOR_READING: u64 = 1 << 30;
+/// And so much for each of its bytes. Packed text unpacks to some twenty times its size, and takes a few times that as a
+/// graph or a table; what takes more is a promise, or made to fill the memory.
+const READING_PER_BYTE: u64 = 200;
 
 /// What the first Ctrl-C means.
 #[derive(Clone, Copy, PartialEq)]
@@ -54,6 +61,18 @@ impl Watch {
             None => memory_left(0),
         };
         self.clock.allow_memory(allowed.unwrap_or(u64::MAX));
+    }
+
+    /// Limits the memory of reading a file: to what was asked for or is left, and unless it was asked for to what a file of
+    /// this size can be expected to hold.
+    pub(crate) fn limit_reading(&self, path: &Path, asked: Option<u64>) {
+        self.limit_memory(asked);
+        // Of a pipe nobody knows how much is to come.
+        let file = path.metadata().ok().filter(|file| asked.is_none() && file.is_file());
+        if let Some(file) = file {
+            let expected = file.len().saturating_mul(READING_PER_BYTE).max(LEAST_FOR_READING);
+            self.clock.allow_memory(self.clock.memory().map_or(expected, |left| left.min(expected)));
+        }
     }
 
     /// Limits the time from now on.
@@ -106,6 +125,7 @@ impl Shown {
             self.stage = Some(progress.stage);
             let template = match progress.stage {
                 Stage::Read => "{prefix} {wide_bar} {bytes}/{total_bytes}",
+                Stage::Write => "{prefix} {bytes}",
                 _ => "{prefix} {wide_bar} {percent}% {msg}",
             };
             let style = ProgressStyle::with_template(template).expect("the templates above are well formed");

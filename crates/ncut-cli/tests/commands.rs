@@ -57,11 +57,13 @@ fn the_json_report_has_every_promised_field() {
         "n_clusters",
         "preset",
         "min_share",
+        "connected",
         "seed",
         "threads",
         "objective",
         "ncut",
         "smallest_share",
+        "n_disconnected_clusters",
         "accuracy",
         "nmi",
         "ari",
@@ -88,6 +90,10 @@ fn the_json_report_has_every_promised_field() {
     assert_eq!(report["clusters"][1]["size"], 3);
     assert!((report["clusters"][1]["volume"].as_f64().unwrap() - 6.1).abs() < 1e-12);
     assert_eq!(report["clusters"][1]["association"], 6.0);
+    assert_eq!(report["clusters"][1]["n_pieces"], 1);
+    for (key, expected) in [("inside", 6.0 / 6.1), ("conductance", 0.1 / 6.1)] {
+        assert!((report["clusters"][1][key].as_f64().unwrap() - expected).abs() < 1e-12, "{key}");
+    }
     for part in ["read", "build", "solve", "write", "total"] {
         assert!(report["seconds"][part].as_f64().unwrap() >= 0.0, "{part}");
     }
@@ -113,6 +119,31 @@ fn a_disconnected_graph_is_explained() {
     let largest = bench.run("cluster g.txt -k 2 --components largest -o -");
     assert!(largest.stderr.contains("the largest component has 3 nodes; 5 nodes outside it are labelled -1"));
     assert_eq!(largest.stdout, "a\t0\nb\t0\nc\t1\nd\t-1\ne\t-1\nf\t-1\ng\t-1\nx\t-1\n");
+}
+
+#[test]
+fn clusters_in_pieces_and_shares_that_are_not_met_are_reported() {
+    let star: String = (1..41).map(|leaf| format!("0 {leaf}\n")).collect();
+    let bench = Bench::new().with("star.txt", star);
+    let connected = bench.run("cluster star.txt -k 4 --json connected.json");
+    let report: Value = serde_json::from_str(&bench.read("connected.json")).unwrap();
+    assert_eq!((&report["connected"], &report["n_disconnected_clusters"]), (&true.into(), &0.into()));
+    let missed = "the smallest cluster has 0.0500 of the mean, not 0.25: connected clusters come no nearer\n";
+    assert!(connected.stdout.contains(missed), "{}", connected.stdout);
+    let apart = bench.run("cluster star.txt -k 4 --connected no -o labels.txt --json apart.json");
+    let report: Value = serde_json::from_str(&bench.read("apart.json")).unwrap();
+    let n_apart = report["n_disconnected_clusters"].as_u64().unwrap();
+    assert!(n_apart > 0 && report["smallest_share"].as_f64().unwrap() >= 0.25);
+    let remark = format!("{n_apart} of 4 clusters are not connected\n");
+    assert!(apart.stdout.contains(&remark), "{}", apart.stdout);
+    assert!(bench.run("score star.txt labels.txt").stdout.contains(&remark));
+    let paper = bench.run("cluster star.txt -k 4 --preset paper --connected yes");
+    assert_eq!(paper.code, Some(1));
+    assert!(
+        paper.stderr.contains("connected is yes; it must be `no` with preset `paper`"),
+        "{}",
+        paper.stderr
+    );
 }
 
 #[test]

@@ -53,6 +53,20 @@ fn a_size_line_that_promises_too_much_is_refused() {
     assert!(!bench.path("out.ncut").exists());
 }
 
+/// However much memory the machine has: more is to be asked for.
+#[test]
+fn a_small_file_does_not_take_gigabytes_unasked() {
+    let bench = Bench::new()
+        .with("nodes.mtx", "%%MatrixMarket matrix coordinate pattern symmetric\n100000000 100000000 1\n2 1\n")
+        .with("nodes.graph", "100000000 1\n2\n1\n");
+    for call in ["cluster nodes.mtx -k 2", "convert nodes.mtx out.ncut", "score nodes.graph nodes.graph"] {
+        let ran = bench.run(call);
+        assert_eq!(ran.code, Some(1), "{call}: {ran:?}");
+        let why = "of memory, but only 1.0 GiB are left for it; allow more (--memory-limit)";
+        assert!(ran.stderr.contains(why), "{call}: {}", ran.stderr);
+    }
+}
+
 #[test]
 fn a_line_without_end_is_refused() {
     let bench = Bench::new();

@@ -43,13 +43,25 @@ fn choose_prints_a_table_and_draws_the_curve() {
     assert!(lines[2].starts_with("     1      1.0000    0.0000        -      -    1.000000"), "{}", lines[2]);
     assert!(lines[3].starts_with("*    2      1.9672    0.0328   0.9672"), "{}", lines[3]);
     assert!(
-        ran.stdout.contains("suggested: 2 clusters, the last of which gains 0.9672 while another would gain")
+        ran.stdout.contains("suggested: 2 clusters, because the boundaries between them are clearly thinner")
     );
     assert!(ran.stdout.ends_with("curve.svg written\ncurve.json written\n"));
     let picture = bench.read("curve.svg");
     assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
     let report = json(&bench.read("curve.json"));
-    assert_eq!(report["suggested"], 2);
+    assert_eq!((&report["suggested"], &report["rule"]), (&Value::from(2), &Value::from("boundaries")));
+    assert_eq!((&report["in_range"], &report["best_in_range"]), (&Value::from(true), &Value::from(2)));
+    let outside = bench.run("choose g.txt --from 3 --to 5");
+    assert!(outside.stdout.contains("suggested: 2 clusters"), "{}", outside.stdout);
+    assert!(
+        outside
+            .stdout
+            .contains("that is outside the range 3 to 5; of the range 3 is nearest by the same rule\n")
+    );
+    let gap = bench.run("choose g.txt --to 5 --rule gap");
+    assert!(
+        gap.stdout.contains("suggested: 2 clusters, the last of which gains 0.9672 while another would gain")
+    );
     assert_eq!(report["curve"].as_array().unwrap().len(), 5);
     // A range beyond the graph ends with it; one that makes no sense is refused.
     assert_eq!(
@@ -67,6 +79,26 @@ fn auto_takes_what_choose_suggests() {
     let ran = bench.run("cluster g.txt -k auto -o -");
     assert_eq!(ran.stdout, "a\t0\nb\t0\nc\t0\nd\t1\ne\t1\nf\t1\n");
     assert_eq!(bench.run("cluster g.txt -k many").code, Some(2));
+    let report = json(&bench.run("cluster g.txt -k auto --json - --quiet").stdout);
+    assert_eq!(
+        (&report["count"]["rule"], &report["count"]["is_rough"]),
+        (&"boundaries".into(), &false.into())
+    );
+}
+
+#[test]
+fn data_without_clusters_are_told_so() {
+    let ring: String = (0..60).map(|node| format!("{node} {}\n", (node + 1) % 60)).collect();
+    let bench = Bench::new().with("ring.txt", ring);
+    let ran = bench.run("cluster ring.txt -k auto");
+    assert!(ran.stdout.contains("the data show no clusters: all nodes are in one"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("N-Cut"), "{}", ran.stdout);
+    let ran = bench.run("choose ring.txt --to 4");
+    assert!(
+        ran.stdout.contains("suggested: 1 cluster. The data show no clusters, because"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

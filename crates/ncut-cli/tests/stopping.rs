@@ -145,3 +145,21 @@ fn an_interrupt_while_reading_stops_at_once() {
     assert!(ran.stderr.contains("stopped before there was a result"), "{ran:?}");
     assert_eq!(bench.files(), ["g.txt.gz"]);
 }
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_while_a_graph_is_packed_leaves_the_old_file_alone() {
+    let bench = bench_with_a_large_graph("g.ncut").with("out.txt.gz", "precious");
+    let child = start(&bench, "convert g.ncut out.txt.gz");
+    let is_writing = || bench.files().iter().any(|name| name.starts_with(".ncut-"));
+    while !is_writing() {
+        sleep(Duration::from_millis(5));
+    }
+    interrupt(&child);
+    let interrupted = Instant::now();
+    let ran = finish(child);
+    assert!(interrupted.elapsed() < Duration::from_secs(1), "{:?}", interrupted.elapsed());
+    assert_eq!(ran.code, Some(130), "{ran:?}");
+    assert_eq!(bench.read("out.txt.gz"), "precious");
+    assert_eq!(bench.files(), ["g.ncut", "out.txt.gz"]);
+}

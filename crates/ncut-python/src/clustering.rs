@@ -6,8 +6,8 @@ use ncut::descent::StoppingRule;
 use ncut::hierarchy::{Merge, MergeTree};
 use ncut::spectral::{SpectrumSettings, UpperBound};
 use ncut::{
-    Agreement, ClusterSummary, ComponentChoice, CountRow, CutScore, Label, Ncut, NodeId, ObjectiveKind,
-    Preset,
+    Agreement, ClusterSummary, ComponentChoice, CountRow, CountRule, CutScore, Label, Ncut, NodeId,
+    ObjectiveKind, Preset,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -21,6 +21,8 @@ use crate::{named, refused};
 
 const PRESETS: [(&str, Preset); 4] =
     [("paper", Preset::Paper), ("fast", Preset::Fast), ("default", Preset::Default), ("best", Preset::Best)];
+const RULES: [(&str, CountRule); 2] = [("boundaries", CountRule::Boundaries), ("gap", CountRule::Gap)];
+
 pub(crate) const OBJECTIVES: [(&str, ObjectiveKind); 3] = [
     ("ncut", ObjectiveKind::NormalizedCut),
     ("ratio_cut", ObjectiveKind::RatioCut),
@@ -29,12 +31,15 @@ pub(crate) const OBJECTIVES: [(&str, ObjectiveKind); 3] = [
 const COMPONENTS: [(&str, ComponentChoice); 2] =
     [("all", ComponentChoice::All), ("largest", ComponentChoice::Largest)];
 
-/// Clusters in columns: label, size, volume, association.
+/// Clusters in columns: label, size, volume, association, inside, conductance, number of pieces.
 type ClusterColumns<'py> = (
     Bound<'py, PyArray1<Label>>,
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<i64>>,
 );
 
 fn columns<'py>(py: Python<'py>, clusters: &[ClusterSummary]) -> ClusterColumns<'py> {
@@ -43,6 +48,9 @@ fn columns<'py>(py: Python<'py>, clusters: &[ClusterSummary]) -> ClusterColumns<
         clusters.iter().map(|cluster| cluster.size as i64).collect::<Vec<_>>().into_pyarray(py),
         clusters.iter().map(|cluster| cluster.volume).collect::<Vec<_>>().into_pyarray(py),
         clusters.iter().map(|cluster| cluster.association).collect::<Vec<_>>().into_pyarray(py),
+        clusters.iter().map(|cluster| cluster.inside).collect::<Vec<_>>().into_pyarray(py),
+        clusters.iter().map(|cluster| cluster.conductance).collect::<Vec<_>>().into_pyarray(py),
+        clusters.iter().map(|cluster| cluster.n_pieces as i64).collect::<Vec<_>>().into_pyarray(py),
     )
 }
 
@@ -64,6 +72,8 @@ pub(crate) struct Settings<'py> {
     #[pyo3(item)]
     min_share: Option<f64>,
     #[pyo3(item)]
+    connected: Option<bool>,
+    #[pyo3(item)]
     components: String,
     #[pyo3(item)]
     init: Option<LabelArray<'py>>,
@@ -75,6 +85,8 @@ pub(crate) struct Settings<'py> {
     tol: f64,
     #[pyo3(item)]
     seed: u64,
+    #[pyo3(item)]
+    rule: String,
 }
 
 impl Settings<'_> {
@@ -86,6 +98,7 @@ impl Settings<'_> {
             .preset(named("preset", &self.preset, &PRESETS)?)
             .objective(named("objective", &self.objective, &OBJECTIVES)?)
             .components(named("components", &self.components, &COMPONENTS)?)
+            .count_rule(named("rule", &self.rule, &RULES)?)
             .max_sweeps(self.max_iter)
             .tolerance(self.tol)
             .seed(self.seed);
@@ -94,6 +107,9 @@ impl Settings<'_> {
         }
         if let Some(min_share) = self.min_share {
             ncut = ncut.min_share(min_share);
+        }
+        if let Some(connected) = self.connected {
+            ncut = ncut.connected(connected);
         }
         if let Some(init) = &self.init {
             ncut = ncut.init(init.as_slice()?.to_vec());
@@ -120,6 +136,7 @@ pub(crate) struct Found<'py> {
     ratio_cut: f64,
     modularity: f64,
     smallest_share: f64,
+    n_disconnected: usize,
     clusters: ClusterColumns<'py>,
     n_components: usize,
     n_iter: usize,
@@ -150,6 +167,7 @@ pub(crate) fn cluster<'py>(
         ratio_cut: found.ratio_cut,
         modularity: found.modularity,
         smallest_share: found.smallest_share,
+        n_disconnected: found.n_disconnected,
         clusters: columns(py, &found.clusters),
         n_components: found.n_components,
         n_iter: found.sweeps,
@@ -176,6 +194,7 @@ pub(crate) struct Scored<'py> {
     ratio_cut: f64,
     modularity: f64,
     smallest_share: f64,
+    n_disconnected: usize,
     clusters: ClusterColumns<'py>,
     accuracy: Option<f64>,
     nmi: Option<f64>,
@@ -207,6 +226,7 @@ pub(crate) fn score<'py>(
         ratio_cut: score.ratio_cut,
         modularity: score.modularity,
         smallest_share: score.smallest_share,
+        n_disconnected: score.n_disconnected,
         clusters: columns(py, &score.clusters),
         accuracy: agreement.as_ref().and_then(|agreement| agreement.accuracy),
         nmi: agreement.as_ref().map(|agreement| agreement.nmi),
@@ -240,6 +260,10 @@ pub(crate) fn upper_bound<'py>(
 #[derive(IntoPyObject)]
 pub(crate) struct Chosen<'py> {
     suggested: usize,
+    reason: String,
+    rule: &'static str,
+    best_in_range: usize,
+    is_rough: bool,
     by_eigengap: Option<usize>,
     n_clusters: Bound<'py, PyArray1<i64>>,
     objectives: Bound<'py, PyArray1<f64>>,
@@ -268,6 +292,10 @@ pub(crate) fn choose<'py>(
     };
     Ok(Chosen {
         suggested: curve.suggested,
+        reason: curve.reason.to_string(),
+        rule: curve.rule.name(),
+        best_in_range: curve.best_in_range,
+        is_rough: curve.stopped.is_some(),
         by_eigengap: curve.by_eigengap,
         n_clusters: curve.rows.iter().map(|row| row.n_clusters as i64).collect::<Vec<_>>().into_pyarray(py),
         objectives: column(|row| Some(row.objective)),

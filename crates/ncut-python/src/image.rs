@@ -18,7 +18,7 @@ pub(crate) struct Settings {
     #[pyo3(item)]
     blur: f64,
     #[pyo3(item)]
-    scale: f64,
+    scale: Option<f64>,
     #[pyo3(item)]
     links: String,
     #[pyo3(item)]
@@ -59,8 +59,7 @@ pub(crate) fn picture_graph<'py>(
     let built = run(py, n_threads, on_progress.as_ref(), move |clock| {
         let picture = Picture::new(height, width, n_channels, values, white)?;
         let picture = if is_whole { picture.whole() } else { picture };
-        let blurred = picture.blur(settings.blur, clock)?;
-        let prepared = blurred.rescale(settings.scale, clock)?;
+        let prepared = picture.prepare(settings.blur, settings.scale, clock)?;
         Ok((graph.build(&prepared, clock)?, (prepared.height(), prepared.width())))
     });
     let (graph, size) = built?;

@@ -166,6 +166,7 @@ pub(crate) fn place<'py>(
             size: size.max(0) as usize,
             volume,
             association,
+            ..ClusterSummary::default()
         })
         .collect();
     let place = || match kind {

@@ -9,7 +9,7 @@ from conftest import planted
 from ncut import NormalizedCut
 from sklearn.datasets import make_blobs
 
-X, _ = make_blobs(400, centers=[[0, 0], [9, 0], [0, 9], [9, 9]], random_state=0)
+X, _ = make_blobs(400, centers=[[0, 0], [9, 0], [0, 9], [9, 9]], random_state=1)
 
 
 def test_blobs_are_counted():
@@ -17,8 +17,20 @@ def test_blobs_are_counted():
     assert curve.suggested == 4 and curve.by_eigengap == 4
     assert curve.n_clusters.tolist() == list(range(1, 11))
     assert np.isnan(curve.gaps[0]) and (np.diff(curve.gaps[1:]) <= 1e-12).all()
+    assert curve.rule == "boundaries" and curve.best_in_range == 4 and "thinner" in curve.reason and not curve.is_rough
     cloud = np.random.default_rng(0).normal(size=(500, 3))
     assert ncut.choose(ncut.self_tuning_graph(cloud), 1, 8).suggested == 1
+
+
+def test_the_suggestion_does_not_depend_on_the_range():
+    graph = ncut.self_tuning_graph(X)
+    for least, most, nearest in [(1, 20, 4), (4, 4, 4), (1, 3, 3), (6, 9, 6)]:
+        curve = ncut.choose(graph, least, most)
+        assert (curve.suggested, curve.best_in_range) == (4, nearest)
+    by_gap = ncut.choose(graph, 1, 10, rule="gap")
+    assert (by_gap.suggested, by_gap.rule) == (4, "gap")
+    with pytest.raises(ValueError, match="rule"):
+        ncut.choose(graph, rule="elbow")
 
 
 def test_auto_takes_the_suggestion():

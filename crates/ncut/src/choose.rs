@@ -1,5 +1,7 @@
-//! How many clusters? The paper's heuristic: the number after which another cluster gains much less.
+//! How many clusters? As many as are clearly apart; or, by the paper's heuristic, the number after which another cluster gains
+//! much less.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use crate::error::{Error, Result};
@@ -7,7 +9,8 @@ use crate::graph::{Graph, NodeId, Subgraph};
 use crate::metrics::{CutScore, Label, UNLABELLED};
 use crate::objective::{NormalizedCut, Objective, ObjectiveKind};
 use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
-use crate::settings::{ComponentChoice, Ncut, Preset};
+use crate::separation::{Evidence, Separated, Separation};
+use crate::settings::{ComponentChoice, CountRule, Ncut, Preset};
 
 /// Smaller turns of the curve are ignored: the curves of a single cloud of points turn by up to 0.75.
 const MIN_TURN: f64 = 0.9;
@@ -16,14 +19,32 @@ const SMALL_CUT: f64 = 5e-3;
 /// Lower limit of what another cluster gains, so that its logarithm stays finite.
 const SMALL_GAP: f64 = 1e-2;
 
-/// Objectives for a range of numbers of clusters, and the number that they suggest.
+/// A number of clusters that was found out, and why.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FoundCount {
+    /// Number of clusters.
+    pub n_clusters: usize,
+    /// By which rule.
+    pub rule: CountRule,
+    /// Why.
+    pub reason: CountReason,
+    /// Why the work ended early: the number is rough.
+    pub stopped: Option<StopReason>,
+}
+
+/// Objectives for a range of numbers of clusters, and the number that is suggested.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CountCurve {
     /// One row for each number of clusters, ascending.
     pub rows: Vec<CountRow>,
-    /// The number that the objectives suggest.
+    /// The number that is suggested. By [boundaries](CountRule::Boundaries) it does not depend on the range, and may lie outside.
     pub suggested: usize,
+    /// The number of the range that is nearest to it: itself, unless it lies outside.
+    pub best_in_range: usize,
+    /// By which rule.
+    pub rule: CountRule,
     /// Why.
     pub reason: CountReason,
     /// The number in the range, from 2 on, after which the eigenvalues fall most, where they were computed.
@@ -55,7 +76,25 @@ pub struct CountRow {
 
 /// Why a number of clusters is suggested.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum CountReason {
+    /// The boundaries between the clusters are clearly thinner than cuts through them.
+    Boundaries {
+        /// So many times at the least, beyond what a cloud without clusters would show.
+        thinner: f64,
+    },
+    /// No boundary is clearly thinner than cuts through what it separates: there is one cluster.
+    NoBoundary {
+        /// The largest ratio there was.
+        thinner: f64,
+    },
+    /// No boundaries, but communities with a modularity above that of a random graph with the same degrees.
+    Communities {
+        /// Their modularity.
+        modularity: f64,
+        /// That of the random graph.
+        by_chance: f64,
+    },
     /// The curve turns there, by so much.
     Turn(f64),
     /// The curve turns nowhere clearly, so there is one cluster (or the smallest number of the range).
@@ -67,8 +106,84 @@ pub enum CountReason {
     OnlyOne,
 }
 
+/// To follow a number of clusters in a sentence.
+impl fmt::Display for CountReason {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Boundaries { thinner } => write!(
+                to,
+                "because the boundaries between them are clearly thinner than cuts through them (at least {thinner:.2} times)"
+            ),
+            Self::NoBoundary { .. } => {
+                write!(to, "because no boundary is clearly thinner than the cuts through what it separates")
+            }
+            Self::Communities { modularity, by_chance } => write!(
+                to,
+                "communities of modularity {modularity:.3}, where a random graph with the same degrees has {by_chance:.3}"
+            ),
+            Self::Turn(turn) => write!(to, "after which the gain falls most (turn {turn:.2})"),
+            Self::NoTurn { largest } => write!(
+                to,
+                "because the objective turns nowhere clearly (at most by {largest:.2}, {MIN_TURN} would be clear)"
+            ),
+            Self::OnlyOne => write!(to, "the only number asked for"),
+        }
+    }
+}
+
 impl Ncut {
-    /// The objectives for every number of clusters in `range`, and which of them they suggest.
+    /// How many clusters the graph shows, as [`auto`](Self::auto) takes them, and why.
+    ///
+    /// # Errors
+    /// When a setting does not fit the graph.
+    ///
+    /// ```
+    /// use ncut::{CountReason, Ncut, synthetic::five_blocks};
+    /// let found = Ncut::auto().count(&five_blocks(0.5, 1)?.graph, &ncut::Clock::new())?;
+    /// assert_eq!(found.n_clusters, 5);
+    /// assert!(matches!(found.reason, CountReason::Boundaries { .. }));
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    pub fn count(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<FoundCount> {
+        if let Some(limit) = self.time_limit {
+            clock.limit(limit);
+        }
+        self.check(graph)?;
+        let part = match self.components {
+            ComponentChoice::All => Subgraph::whole(graph),
+            ComponentChoice::Largest => Subgraph::largest_component(graph)?,
+        };
+        self.check_memory_to_choose(part.graph(), 1, clock)?;
+        match self.count_rule {
+            CountRule::Boundaries => self.separate(part.graph(), clock),
+            CountRule::Gap => {
+                let to = part.graph().n_nodes().min(Self::MAX_SUGGESTED);
+                let curve = self.choose_by(part.graph(), 1..=to, clock)?;
+                let CountCurve { suggested: n_clusters, rule, reason, stopped, .. } = curve;
+                Ok(FoundCount { n_clusters, rule, reason, stopped })
+            }
+        }
+    }
+
+    /// How many clusters are apart, of a graph that was verified.
+    pub(crate) fn separate(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<FoundCount> {
+        let rule = Separation { limits: &self.limits, seed: self.seed };
+        let Separated { n_clusters, evidence } = rule.count(graph, clock)?;
+        let reason = match evidence {
+            Evidence::Communities { modularity, by_chance } => {
+                CountReason::Communities { modularity, by_chance }
+            }
+            Evidence::Boundaries(thinner) if n_clusters > 1 => CountReason::Boundaries { thinner },
+            Evidence::Boundaries(thinner) => CountReason::NoBoundary { thinner },
+        };
+        let stopped = clock.stopped().map(|Stopped(reason)| reason);
+        Ok(FoundCount { n_clusters, rule: CountRule::Boundaries, reason, stopped })
+    }
+
+    /// The objectives for every number of clusters in `range`, and which number is suggested.
+    ///
+    /// By [boundaries](CountRule::Boundaries) the suggestion does not depend on the range, and may lie outside it; by the
+    /// [gap](CountRule::Gap) it is one of the range.
     ///
     /// The largest number is solved with these settings, but by preset `fast` (or `paper`); every smaller one starts from the clusters of the next larger,
     /// the best two of which are merged, and is refined. One number beyond the range is looked at too, to see what
@@ -127,6 +242,10 @@ impl Ncut {
             return Err(Error::BadSetting { name: "objective", value, expected });
         }
         self.check_memory_to_choose(graph, to, clock)?;
+        let found = match self.count_rule {
+            CountRule::Boundaries => Some(self.separate(graph, clock)?),
+            CountRule::Gap => None,
+        };
         // One more on either side: the gap before the first, and the one after the last.
         let (min, max) = (from.max(2) - 1, (to + 1).min(graph.n_nodes()));
         let preset = if self.preset == Preset::Paper { Preset::Paper } else { Preset::Fast };
@@ -164,7 +283,14 @@ impl Ncut {
             None => eigenvalues(graph, max, clock)?,
         };
         let stopped = clock.stopped().map(|Stopped(reason)| reason);
-        Ok(CountCurve { stopped, ..CountCurve::new(rows, range, spectrum.as_deref()) })
+        let curve = CountCurve { stopped, ..CountCurve::new(rows, range, spectrum.as_deref()) };
+        Ok(match found {
+            None => curve,
+            Some(FoundCount { n_clusters, rule, reason, .. }) => {
+                let best_in_range = n_clusters.clamp(from, to);
+                CountCurve { suggested: n_clusters, best_in_range, rule, reason, ..curve }
+            }
+        })
     }
 }
 
@@ -233,7 +359,8 @@ impl CountCurve {
             Some((k, turn)) if turn >= MIN_TURN => (k, CountReason::Turn(turn)),
             best => (*range.start(), CountReason::NoTurn { largest: best.map_or(0.0, |best| best.1) }),
         };
-        Self { rows, suggested, reason, by_eigengap, stopped: None }
+        let (best_in_range, rule) = (suggested, CountRule::Gap);
+        Self { rows, suggested, best_in_range, rule, reason, by_eigengap, stopped: None }
     }
 }
 

@@ -71,6 +71,7 @@ pub mod out_of_sample;
 pub mod descent;
 pub mod hierarchy;
 mod communities;
+mod separation;
 #[cfg(any(feature = "files", feature = "neighbors"))]
 mod points;
 #[cfg(feature = "neighbors")]
@@ -90,7 +91,7 @@ mod solve;
 mod choose;
 mod ncut;
 
-pub use choose::{CountCurve, CountReason, CountRow};
+pub use choose::{CountCurve, CountReason, CountRow, FoundCount};
 pub use error::{Error, Result};
 pub use graph::{Array, Components, Graph, GraphBuilder, LEFT_OUT, NodeId, Symmetrize, Weights};
 pub use limits::{CoarseningLimits, Limits};
@@ -99,4 +100,4 @@ pub use ncut::Clustering;
 pub use objective::{Objective, ObjectiveKind};
 pub use partition::{ClusterId, ClusterTable, Links, Move, Partition};
 pub use progress::{Clock, Progress, Stage, StopReason, Stopped};
-pub use settings::{ComponentChoice, Ncut, Preset};
+pub use settings::{ComponentChoice, CountRule, Ncut, Preset};

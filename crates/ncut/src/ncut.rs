@@ -1,5 +1,6 @@
 //! The front door: settings in, a clustering out.
 
+use crate::choose::FoundCount;
 use crate::error::{Result, or_stopped};
 use crate::graph::{Graph, Subgraph};
 use crate::hierarchy::MergeTree;
@@ -7,7 +8,7 @@ use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED};
 use crate::objective::{ObjectiveKind, with_objective};
 use crate::progress::{Clock, StopReason, Stopped};
 use crate::search::Plan;
-use crate::settings::{ComponentChoice, Ncut};
+use crate::settings::{ComponentChoice, CountRule, Ncut};
 use crate::solve::Found;
 
 /// What came out.
@@ -30,6 +31,8 @@ pub struct Clustering {
     pub modularity: f64,
     /// The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     pub smallest_share: f64,
+    /// Clusters that are not connected, the components of the graph that they hold as a whole left aside.
+    pub n_disconnected: usize,
     /// One row a cluster, by label.
     pub clusters: Vec<ClusterSummary>,
     /// Connected components of the graph.
@@ -40,6 +43,8 @@ pub struct Clustering {
     pub moves: u64,
     /// Why the work ended.
     pub stop_reason: StopReason,
+    /// Why so many clusters, where the number was [to be found out](Ncut::auto).
+    pub count: Option<FoundCount>,
     /// What the search did; `None` where none was needed, and for preset `paper`.
     pub plan: Option<Plan>,
     /// How the nodes and then the clusters come together, [on request](Ncut::with_hierarchy) and unless stopped.
@@ -72,11 +77,12 @@ impl Ncut {
             ComponentChoice::All => Subgraph::whole(graph),
             ComponentChoice::Largest => Subgraph::largest_component(graph)?,
         };
-        let found = match self.is_auto {
-            true => self.solve_auto(part.graph(), clock)?,
-            false => {
+        let (found, count) = match (self.is_auto, self.count_rule) {
+            (true, CountRule::Boundaries) => self.solve_separate(part.graph(), clock)?,
+            (true, CountRule::Gap) => self.solve_by_gap(part.graph(), clock)?,
+            (false, _) => {
                 let init = self.init.as_ref().map(|init| part.gather(init));
-                self.solve_part(part.graph(), init.as_deref(), clock)?
+                (self.solve_part(part.graph(), init.as_deref(), clock)?, None)
             }
         };
         let labels = part.scatter(found.labels, UNLABELLED);
@@ -101,22 +107,43 @@ impl Ncut {
             ratio_cut: score.ratio_cut,
             modularity: score.modularity,
             smallest_share: score.smallest_share,
+            n_disconnected: score.n_disconnected,
             clusters: score.clusters,
             n_components,
             sweeps: found.sweeps,
             moves: found.moves,
             stop_reason: found.stop_reason,
+            count,
             plan: found.plan,
             hierarchy,
         })
     }
 
-    /// Finds out how many clusters there are, and makes them. When the clock says stop meanwhile, the clusters that the
-    /// number was found with are the result.
-    fn solve_auto(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<Found> {
+    /// Counts the clusters that are apart, and makes as many. When the clock says stop while they are counted, the number is a
+    /// guess, and the clusters are what can be made at once.
+    fn solve_separate(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<(Found, Option<FoundCount>)> {
+        let settings = self.clone().components(ComponentChoice::All).without_time_limit();
+        let mut count = settings.separate(graph, clock)?;
+        if count.stopped.is_some() {
+            // Pieces not compared are too many.
+            count.n_clusters = count.n_clusters.min(Self::MAX_SUGGESTED);
+        }
+        let found = settings.n_clusters(count.n_clusters).solve_part(graph, None, clock)?;
+        Ok((found, Some(count)))
+    }
+
+    /// Compares numbers of clusters by the objective, and makes as many as it suggests. When the clock says stop meanwhile,
+    /// the clusters that the number was found with are the result.
+    fn solve_by_gap(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<(Found, Option<FoundCount>)> {
         let max = graph.n_nodes().min(Self::MAX_SUGGESTED);
         let settings = self.clone().components(ComponentChoice::All).without_time_limit();
         let mut curve = settings.choose_by(graph, 1..=max, clock)?;
+        let count = FoundCount {
+            n_clusters: curve.suggested,
+            rule: curve.rule,
+            reason: curve.reason,
+            stopped: curve.stopped,
+        };
         let row = curve.rows.swap_remove(curve.suggested - 1);
         let from_curve = |stopped: Stopped| Found {
             labels: row.labels.clone(),
@@ -127,15 +154,15 @@ impl Ncut {
             plan: None,
         };
         if let Some(stopped) = clock.stopped() {
-            return Ok(from_curve(stopped));
+            return Ok((from_curve(stopped), Some(count)));
         }
         let found = settings.n_clusters(curve.suggested).solve_part(graph, None, clock)?;
         match clock.stopped() {
             // A search that was cut short may be behind what the curve has.
             Some(stopped) if CutScore::new(graph, &found.labels)?.objective < row.objective => {
-                Ok(from_curve(stopped))
+                Ok((from_curve(stopped), Some(count)))
             }
-            _ => Ok(found),
+            _ => Ok((found, Some(count))),
         }
     }
 }

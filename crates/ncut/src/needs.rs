@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::memory;
 use crate::objective::ObjectiveKind;
 use crate::progress::Clock;
-use crate::settings::{Ncut, Preset};
+use crate::settings::{CountRule, Ncut, Preset};
 
 /// Bytes that the search takes for a node: labels, groups, sums and queues of some levels, values by which nodes look alike;
 /// and with preset `best` the
@@ -30,6 +30,10 @@ const SEARCH_PER_FURTHER_ENTRY: u64 = 12;
 const COMMUNITIES_PER_NODE: u64 = 200;
 const COMMUNITIES_PER_ENTRY: u64 = 200;
 const COMMUNITIES_PER_FURTHER_ENTRY: u64 = 32;
+
+/// Bytes that comparing pieces takes for a node and for an entry.
+const COUNT_PER_NODE: u64 = 60;
+const COUNT_PER_ENTRY: u64 = 16;
 
 /// Bytes that the paper's solver takes for a node, for an entry, and for a link of the clusters that it merges in pairs.
 const PAPER_PER_NODE: u64 = 140;
@@ -53,7 +57,10 @@ impl Ncut {
     /// ```
     pub fn memory_needed(&self, graph: &Graph<'_>) -> u64 {
         match self.is_auto {
-            true => self.memory_to_choose(graph, Self::MAX_SUGGESTED),
+            true if self.count_rule == CountRule::Gap => self.memory_to_choose(graph, Self::MAX_SUGGESTED),
+            true => {
+                self.memory_to_count(graph).max(self.memory_to_solve(graph, self.preset, Self::MAX_SUGGESTED))
+            }
             false => self.memory_to_solve(graph, self.preset, self.n_clusters),
         }
     }
@@ -81,20 +88,32 @@ impl Ncut {
             self.preset,
             n_clusters,
         ));
+        let to_solve = to_solve.max(self.memory_to_count(graph));
         // The labels of every number are kept.
         let of_labels = 4 * (graph.n_nodes() as u64).saturating_mul(n_clusters as u64 + 1);
         to_solve.max(eigenvalues(graph, n_clusters + 1)).saturating_add(of_labels)
     }
 
+    /// To find communities, and to compare them: which piece and which half every node is in, now and at first, and some pieces
+    /// as graphs of their own.
+    fn memory_to_count(&self, graph: &Graph<'_>) -> u64 {
+        let (n_nodes, n_entries) = (graph.n_nodes() as u64, graph.columns().len() as u64);
+        let of_pieces = COUNT_PER_NODE * n_nodes + COUNT_PER_ENTRY * n_entries;
+        memory::BASE + self.memory_for_communities(graph) + of_pieces
+    }
+
+    fn memory_for_communities(&self, graph: &Graph<'_>) -> u64 {
+        let (n_nodes, n_entries) = (graph.n_nodes() as u64, graph.columns().len() as u64);
+        let n_first = n_entries.min(self.limits.max_entries_thorough as u64);
+        COMMUNITIES_PER_NODE * n_nodes
+            + COMMUNITIES_PER_ENTRY * n_first
+            + COMMUNITIES_PER_FURTHER_ENTRY * (n_entries - n_first)
+    }
+
     fn memory_to_solve(&self, graph: &Graph<'_>, preset: Preset, n_clusters: usize) -> u64 {
         let (n_nodes, n_entries) = (graph.n_nodes() as u64, graph.columns().len() as u64);
         let of_solver = match preset {
-            _ if self.objective == ObjectiveKind::Modularity => {
-                let n_first = n_entries.min(self.limits.max_entries_thorough as u64);
-                COMMUNITIES_PER_NODE * n_nodes
-                    + COMMUNITIES_PER_ENTRY * n_first
-                    + COMMUNITIES_PER_FURTHER_ENTRY * (n_entries - n_first)
-            }
+            _ if self.objective == ObjectiveKind::Modularity => self.memory_for_communities(graph),
             Preset::Paper => {
                 let n_slots = (n_clusters as u64).saturating_mul(PAPER_SLOTS_PER_CLUSTER).min(n_nodes);
                 let n_links = n_slots.saturating_mul(n_slots).min(n_entries);

@@ -12,6 +12,8 @@ use std::time::Duration;
 pub enum Stage {
     /// Reading a file; the steps are bytes.
     Read,
+    /// Writing a file; the steps are bytes, their number unknown.
+    Write,
     /// Comparing a mapped file with its checksums; the steps are stored entries.
     Verify,
     /// Searching the nearest neighbours of points; the steps are points.
@@ -34,6 +36,7 @@ impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Read => "reading",
+            Self::Write => "writing",
             Self::Verify => "verifying",
             Self::Neighbors => "finding neighbours",
             Self::Picture => "preparing the picture",

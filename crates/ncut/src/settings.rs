@@ -43,6 +43,7 @@ impl Preset {
             hierarchy_start: true,
             merging_start: true,
             affinity_start: true,
+            communities_start: true,
             propagation: true,
             strict_starts: true,
             chains: true,
@@ -91,6 +92,27 @@ pub enum ComponentChoice {
     Largest,
 }
 
+/// Who says how many clusters there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CountRule {
+    /// Clusters are apart where the boundary between them is clearly thinner than any cut through them; whatever the range.
+    #[default]
+    Boundaries,
+    /// The paper's: the number of the range after which the objective gains much less.
+    Gap,
+}
+
+impl CountRule {
+    /// What it is called: `boundaries` or `gap`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Boundaries => "boundaries",
+            Self::Gap => "gap",
+        }
+    }
+}
+
 /// How to cluster: Normalized Cut into `n_clusters`.
 ///
 /// Every cluster has a node with edges, as long as there are enough of them. Isolated nodes, which contribute
@@ -111,11 +133,13 @@ pub struct Ncut {
     pub(crate) is_auto: bool,
     /// Whether there may be any number, by modularity.
     pub(crate) is_free: bool,
+    pub(crate) count_rule: CountRule,
     pub(crate) objective: ObjectiveKind,
     pub(crate) resolution: Option<f64>,
     pub(crate) preset: Preset,
     pub(crate) stopping: StoppingRule,
     pub(crate) min_share: Option<f64>,
+    pub(crate) connected: Option<bool>,
     pub(crate) components: ComponentChoice,
     pub(crate) init: Option<Vec<Label>>,
     pub(crate) time_limit: Option<Duration>,
@@ -133,11 +157,13 @@ impl Ncut {
             n_clusters,
             is_auto: false,
             is_free: false,
+            count_rule: CountRule::default(),
             objective: ObjectiveKind::default(),
             resolution: None,
             preset: Preset::default(),
             stopping: StoppingRule::default(),
             min_share: None,
+            connected: None,
             components: ComponentChoice::default(),
             init: None,
             time_limit: None,
@@ -149,7 +175,7 @@ impl Ncut {
         }
     }
 
-    /// Clusters into as many as [`choose`](Self::choose) suggests, of 1 to [`MAX_SUGGESTED`](Self::MAX_SUGGESTED).
+    /// Clusters into as many as the graph shows: those that [`count`](Self::count) finds and [`choose`](Self::choose) suggests.
     ///
     /// ```
     /// use ncut::{Ncut, synthetic::five_blocks};
@@ -179,8 +205,14 @@ impl Ncut {
         Self { is_free: true, objective, resolution: Some(resolution), ..Self::new(1) }
     }
 
-    /// The largest number of clusters that [`auto`](Self::auto) suggests.
+    /// The largest number of clusters that [`auto`](Self::auto) finds by the [gap](CountRule::Gap).
     pub const MAX_SUGGESTED: usize = 20;
+
+    /// Sets the rule by which a number of clusters is found out.
+    #[must_use]
+    pub fn count_rule(self, count_rule: CountRule) -> Self {
+        Self { count_rule, ..self }
+    }
 
     /// Asks for another number of clusters.
     #[must_use]
@@ -275,6 +307,26 @@ impl Ncut {
         self.min_share.unwrap_or(usual)
     }
 
+    /// Whether every cluster is to be connected, as it is with all presets but `paper`, which knows no such constraint. Of a
+    /// disconnected graph a cluster may hold whole components besides. It goes before the [share](Self::min_share).
+    ///
+    /// ```
+    /// use ncut::{Graph, Ncut};
+    /// // A star: without its centre no two leaves hold together.
+    /// let star = Graph::from_edges(5, [1, 2, 3, 4].map(|leaf| (0, leaf, 1.0)))?;
+    /// let found = Ncut::new(2).connected(true).solve(&star)?;
+    /// assert_eq!(found.clusters.iter().map(|cluster| cluster.size).min(), Some(1));
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    #[must_use]
+    pub fn connected(self, connected: bool) -> Self {
+        Self { connected: Some(connected), ..self }
+    }
+
+    pub(crate) fn is_connected(&self) -> bool {
+        self.connected.unwrap_or(self.preset != Preset::Paper)
+    }
+
     /// Chooses what happens to a disconnected graph.
     #[must_use]
     pub fn components(self, components: ComponentChoice) -> Self {
@@ -318,6 +370,10 @@ impl Ncut {
         if self.preset == Preset::Paper && min_share > 0.0 {
             let (value, expected) = (min_share.to_string(), "0 with preset `paper`, which has no share");
             return Err(Error::BadSetting { name: "min_share", value, expected });
+        }
+        if self.preset == Preset::Paper && self.is_connected() {
+            let (value, expected) = ("yes".to_owned(), "`no` with preset `paper`, which is as published");
+            return Err(Error::BadSetting { name: "connected", value, expected });
         }
         if self.preset == Preset::Paper && self.objective != ObjectiveKind::NormalizedCut {
             let (value, expected) = (self.objective.name().to_owned(), "`ncut` with preset `paper`");

@@ -150,6 +150,7 @@ impl Ncut {
             n_clusters,
             rule: self.stopping,
             ladder: self.ladder(init.is_some(), clock),
+            connected: self.is_connected(),
             limits: self.limits,
             seed: self.seed,
         };

@@ -6,14 +6,16 @@ mod common;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
+use std::time::Duration;
 
 use common::{close, sketches, tied_sketches};
 use ncut::io::{
     GraphFile, GraphFormat, Header, LabelFormat, ReadOptions, Separator, parse_graph, parse_labels,
-    read_graph, read_labels, write_graph, write_labels,
+    read_graph, read_labels, write_graph, write_graph_by, write_labels,
 };
-use ncut::{Clock, Graph, Label, Symmetrize, Weights};
+use ncut::{Clock, Error, Graph, Label, Progress, Stage, StopReason, Symmetrize, Weights};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -388,12 +390,31 @@ fn reading_can_be_stopped() {
         &ReadOptions::default(),
         &Clock::observed(|progress| {
             seen.push((progress.done, progress.total));
-            std::ops::ControlFlow::Break(())
+            ControlFlow::Break(())
         }),
     );
-    assert!(matches!(stopped, Err(ncut::Error::Stopped { .. })));
+    assert!(matches!(stopped, Err(Error::Stopped { .. })));
     assert_eq!(seen.len(), 1);
     assert!(seen[0].0 > 0 && seen[0].0 <= seen[0].1);
+}
+
+#[test]
+fn writing_can_be_stopped_and_leaves_what_was_there() {
+    let folder = TempDir::new().unwrap();
+    let graph = Graph::from_edges(300_000, (1..300_000u32).map(|node| (node - 1, node, 0.1))).unwrap();
+    for name in ["g.txt", "g.txt.gz", "g.tsv.zst", "g.mtx", "g.npz", "g.ncut"] {
+        let path = folder.path().join(name);
+        fs::write(&path, "precious").unwrap();
+        let stop = |progress: &Progress| match (progress.stage, progress.done) {
+            (Stage::Write, 1..) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        };
+        let clock = Clock::observed(stop).calling_every(Duration::ZERO);
+        let error = write_graph_by(&path, &graph, None, &clock).unwrap_err();
+        assert!(matches!(error, Error::Stopped { reason: StopReason::Cancelled }), "{name}: {error:?}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "precious", "{name}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 6);
 }
 
 #[test]

@@ -493,3 +493,14 @@ fn every_stage_can_be_stopped() {
     assert!(matches!(picture.rescale(0.5, &stop), Err(Error::Stopped { .. })));
     assert!(matches!(PictureGraph::default().build(&picture, &stop), Err(Error::Stopped { .. })));
 }
+
+/// Found by fuzzing: thirty bytes that promise 450 MB of pixels.
+#[test]
+fn a_few_bytes_that_promise_many_pixels_are_refused_before_they_are_decoded() {
+    let bytes =
+        b"qoif\x09\x00\x00\x02\x00\x00\x00\x01\x03\x00\xfe\x0a\x14\x1e\xfe\xc8\x64\0\0\0\0\0\0\0\0\x01";
+    let clock = Clock::new();
+    clock.allow_memory(64 << 20);
+    let error = Picture::decode_by(bytes, Path::new("p.qoi"), &clock).unwrap_err();
+    assert!(matches!(error, Error::TooLittleMemory { needed, .. } if needed > 450 << 20), "{error:?}");
+}

@@ -6,7 +6,9 @@ mod common;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use common::{Sketch, close, degrees, labelled, objective, ratio_cut, sketches, tied_sketches};
+use common::{
+    Sketch, close, degrees, hold_together, labelled, objective, ratio_cut, sketches, tied_sketches,
+};
 use ncut::{Clock, Clustering, Graph, Label, Limits, Ncut, ObjectiveKind, Preset};
 use proptest::prelude::*;
 
@@ -69,6 +71,8 @@ fn check(sketch: &Sketch, found: &Clustering, k: usize) -> Result<(), TestCaseEr
     };
     prop_assert!(close(found.objective, expected), "{} instead of {expected}", found.objective);
     prop_assert!(found.objective.is_finite() && found.smallest_share.is_finite());
+    prop_assert!(hold_together(&matrix, &labels), "clusters are in pieces");
+    prop_assert_eq!(found.n_disconnected, 0);
     Ok(())
 }
 
@@ -108,7 +112,7 @@ fn check_never_worse(sketch: &Sketch, k: usize) -> Result<(), TestCaseError> {
         );
         let paper = Ncut::new(k).preset(Preset::Paper).solve(&graph).unwrap();
         prop_assert!(
-            default.objective >= paper.objective - 1e-12,
+            default.objective >= paper.objective - 1e-12 || !hold_together(&sketch.matrix(), &paper.labels),
             "{} below {} of the paper",
             default.objective,
             paper.objective
@@ -134,6 +138,7 @@ proptest! {
     fn weighted_graphs_are_never_below_the_paper(sketch in sketches(40), k in 1..12usize) {
         let (graph, k) = (sketch.graph(), k.min(sketch.n_nodes));
         let paper = Ncut::new(k).preset(Preset::Paper).solve(&graph).unwrap();
+        prop_assume!(hold_together(&sketch.matrix(), &paper.labels));
         let found = tiny(k, Preset::Default, ObjectiveKind::NormalizedCut).min_share(0.0).solve(&graph).unwrap();
         prop_assert!(found.objective >= paper.objective - 1e-12, "{} below {}", found.objective, paper.objective);
         if paper.smallest_share >= 0.25 {
@@ -158,8 +163,10 @@ proptest! {
                 ObjectiveKind::RatioCut => -ratio_cut(&sketch.matrix(), &labels),
                 _ => objective(&sketch.matrix(), &labels),
             };
-            for preset in [Preset::Fast, Preset::Default] {
-                let found = tiny(k, preset, kind).min_share(0.0).init(init.clone()).solve(&sketch.graph()).unwrap();
+            let connected = hold_together(&sketch.matrix(), &labels);
+            for (preset, connected) in [(Preset::Fast, false), (Preset::Fast, connected), (Preset::Default, connected)] {
+                let settings = tiny(k, preset, kind).min_share(0.0).init(init.clone()).connected(connected);
+                let found = settings.solve(&sketch.graph()).unwrap();
                 let slack = 1e-12 * before.abs().max(1.0);
                 prop_assert!(found.objective >= before - slack, "{kind:?} {preset:?}: {} below {before}", found.objective);
             }
@@ -251,7 +258,7 @@ proptest! {
             let floor = 0.25 * (0..sketch.n_nodes).map(mass).sum::<f64>() / k as f64;
             let is_met = |labels: &Vec<u32>| {
                 let of = |cluster: u32| (0..sketch.n_nodes).filter(|&n| labels[n] == cluster).map(mass).sum::<f64>();
-                (0..k as u32).all(|cluster| of(cluster) >= floor)
+                (0..k as u32).all(|cluster| of(cluster) >= floor) && hold_together(&matrix, labels)
             };
             if labellings(sketch.n_nodes, k).iter().any(is_met) {
                 for preset in [Preset::Default, Preset::Best] {

@@ -79,7 +79,7 @@ fn modules_use_only_those_above_them() {
 
 #[test]
 fn phases_of_the_search_use_only_those_above_them() {
-    for folder in ["search", "communities", "hierarchy", "descent", "objective", "partition"] {
+    for folder in ["search", "communities", "separation", "hierarchy", "descent", "objective", "partition"] {
         let folder = source().join(folder);
         check_order(&folder, &declared(&folder.join("mod.rs")), "use super::");
     }

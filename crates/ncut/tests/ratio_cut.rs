@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Sketch, close, degrees, ratio_cut, sketches, tied_sketches};
+use common::{Sketch, close, degrees, hold_together, ratio_cut, sketches, tied_sketches};
 use ncut::spectral::UpperBound;
 use ncut::{Clock, CutScore, Error, Graph, Label, Limits, Ncut, ObjectiveKind, Preset};
 use proptest::prelude::*;
@@ -57,14 +57,21 @@ proptest! {
         let mut searching = Limits::default();
         searching.max_nodes_exhaustive = 0;
         for k in 1..=sketch.n_nodes {
-            let mut lowest = f64::INFINITY;
+            let (mut lowest, mut lowest_connected) = (f64::INFINITY, f64::INFINITY);
             for_each_labelling(sketch.n_nodes, k, &mut Vec::new(), &mut |labels| {
-                lowest = lowest.min(ratio_cut(&matrix, labels));
+                let ratio_cut = ratio_cut(&matrix, labels);
+                lowest = lowest.min(ratio_cut);
+                if ratio_cut < lowest_connected && hold_together(&matrix, labels) {
+                    lowest_connected = ratio_cut;
+                }
             });
             for limits in [searching, Limits::default()] {
-                let found = settings(k, Preset::Best).limits(limits).solve(&graph).unwrap();
-                prop_assert!(close(found.ratio_cut, lowest), "k = {k}: {} for {lowest}", found.ratio_cut);
-                prop_assert_eq!(found.objective, -found.ratio_cut);
+                for (connected, lowest) in [(false, lowest), (true, lowest_connected)] {
+                    let best = settings(k, Preset::Best).limits(limits).connected(connected);
+                    let found = best.solve(&graph).unwrap();
+                    prop_assert!(close(found.ratio_cut, lowest), "k = {k}: {} for {lowest}", found.ratio_cut);
+                    prop_assert_eq!(found.objective, -found.ratio_cut);
+                }
             }
         }
     }

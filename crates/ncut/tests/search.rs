@@ -4,7 +4,7 @@ mod common;
 
 use std::ops::ControlFlow;
 
-use common::{Sketch, close, degrees, labelled, objective, sketches, tied_sketches};
+use common::{Sketch, close, degrees, hold_together, labelled, objective, sketches, tied_sketches};
 use ncut::synthetic::Planted;
 use ncut::{Clock, Clustering, ComponentChoice, Graph, Label, Ncut, Preset, StopReason};
 use proptest::prelude::*;
@@ -49,10 +49,13 @@ fn smallest_volume(matrix: &[Vec<f64>], labels: &[u32], k: usize) -> f64 {
     volumes.into_iter().fold(f64::INFINITY, f64::min)
 }
 
-/// The highest objective of all labellings whose smallest cluster has the volume, if there is one.
+/// The highest objective of all labellings whose clusters hold together and have the volume, if there is one.
 fn optimum(matrix: &[Vec<f64>], k: usize, floor: f64) -> Option<f64> {
     let all = labellings(matrix.len(), k);
-    let feasible = all.iter().filter(|labels| smallest_volume(matrix, labels, k) >= floor * (1.0 - 1e-9));
+    let is_feasible = |labels: &&Vec<u32>| {
+        smallest_volume(matrix, labels, k) >= floor * (1.0 - 1e-9) && hold_together(matrix, labels)
+    };
+    let feasible = all.iter().filter(is_feasible);
     feasible.map(|labels| objective(matrix, labels)).max_by(f64::total_cmp)
 }
 
@@ -69,6 +72,8 @@ fn check_clusters(sketch: &Sketch, found: &Clustering, k: usize) -> Result<(), T
     prop_assert!(found.labels.iter().all(|&label| (0..k as Label).contains(&label)));
     let labels: Vec<u32> = found.labels.iter().map(|&label| label as u32).collect();
     prop_assert!(close(found.objective, objective(&sketch.matrix(), &labels)));
+    prop_assert!(hold_together(&sketch.matrix(), &found.labels), "clusters are in pieces");
+    prop_assert_eq!(found.n_disconnected, 0);
     Ok(())
 }
 
@@ -107,6 +112,7 @@ proptest! {
     fn default_is_never_below_the_paper(sketch in prop_oneof![sketches(30), tied_sketches(30)], k in 1..12usize) {
         let (graph, k) = (sketch.graph(), k.min(sketch.n_nodes));
         let paper = Ncut::new(k).preset(Preset::Paper).solve(&graph).unwrap();
+        prop_assume!(hold_together(&sketch.matrix(), &paper.labels));
         let pure = Ncut::new(k).min_share(0.0).solve(&graph).unwrap();
         prop_assert!(pure.objective >= paper.objective - 1e-12, "{} below {}", pure.objective, paper.objective);
         let shared = Ncut::new(k).solve(&graph).unwrap();
@@ -133,8 +139,11 @@ proptest! {
         prop_assume!((0..k as u32).all(is_used));
         let init: Vec<Label> = labels.iter().map(|&label| label as Label).collect();
         for preset in PRESETS {
-            let found = Ncut::new(k).preset(preset).min_share(0.0).init(init.clone()).solve(&sketch.graph()).unwrap();
-            prop_assert!(found.objective >= objective(&sketch.matrix(), &labels) - 1e-12);
+            let settings = Ncut::new(k).preset(preset).min_share(0.0).init(init.clone());
+            for connected in [false, hold_together(&sketch.matrix(), &labels)] {
+                let found = settings.clone().connected(connected).solve(&sketch.graph()).unwrap();
+                prop_assert!(found.objective >= objective(&sketch.matrix(), &labels) - 1e-12);
+            }
         }
     }
 
@@ -309,7 +318,7 @@ fn a_share_is_met_where_links_do_not_lead_to_it() {
     let lollipop = Graph::from_edges(122, clique.chain((60..121).map(|node| (node, node + 1, 1.0)))).unwrap();
     for preset in [Preset::Fast, Preset::Default] {
         for (graph, k) in [(&star, 2), (&star, 10), (&star, 100), (&lollipop, 61)] {
-            let found = Ncut::new(k).preset(preset).solve(graph).unwrap();
+            let found = Ncut::new(k).preset(preset).connected(false).solve(graph).unwrap();
             assert!(found.smallest_share >= 0.25 * (1.0 - 1e-8), "{preset:?} {k}: {}", found.smallest_share);
         }
     }

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use ncut::io::write_whole;
-use ncut::{CountCurve, CountReason, CountRow, Ncut, StopReason};
+use ncut::{CountCurve, CountReason, CountRow, CountRule, Ncut, StopReason};
 use serde::Serialize;
 
 use super::{Opened, check_outputs, open_graph};
@@ -18,8 +18,13 @@ use crate::watch::{OnInterrupt, Watch};
 struct Report {
     #[serde(flatten)]
     graph: GraphReport,
+    /// Whatever the range, unless the rule is the gap.
     suggested: usize,
+    rule: &'static str,
     reason: String,
+    in_range: bool,
+    /// The number of the range that is nearest to the suggestion.
+    best_in_range: usize,
     by_eigengap: Option<usize>,
     /// Why the smaller numbers were made by merging alone, if they were.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,7 +60,7 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     let graph = file.graph;
     watch.check()?;
     watch.limit(args.time_limit);
-    let settings = Ncut::new(1).seed(args.seed);
+    let settings = Ncut::new(1).seed(args.seed).count_rule(args.rule.rule());
     let settings = match args.min_share {
         Some(min_share) => settings.min_share(min_share),
         None => settings,
@@ -68,7 +73,10 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     let report = Report {
         graph: GraphReport::new(&graph, graph.components().count()),
         suggested: curve.suggested,
+        rule: curve.rule.name(),
         reason: reason(&curve),
+        in_range: curve.suggested == curve.best_in_range,
+        best_in_range: curve.best_in_range,
         by_eigengap: curve.by_eigengap,
         stop_reason: curve.stopped.map(StopReason::name),
         curve: curve.rows.iter().map(Row::new).collect(),
@@ -85,14 +93,27 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     }
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
     print_table(&summary, &report)?;
-    summary.line(&format!("suggested: {}, {}", counted(report.suggested, "cluster"), report.reason))?;
+    match report.suggested {
+        1 if curve.rule == CountRule::Boundaries => {
+            summary.line(&format!("suggested: 1 cluster. The data show no clusters, {}", report.reason))?;
+        }
+        suggested => {
+            summary.line(&format!("suggested: {}, {}", counted(suggested, "cluster"), report.reason))?;
+        }
+    }
+    if !report.in_range {
+        summary.line(&format!(
+            "that is outside the range {} to {to}; of the range {} is nearest by the same rule",
+            args.from, report.best_in_range
+        ))?;
+    }
     if let Some(by_eigengap) = report.by_eigengap {
         summary.line(&format!("the largest eigengap is after {by_eigengap}"))?;
     }
     if let Some(reason) = curve.stopped {
         let why = stopped_by(reason);
         summary.line(&format!(
-            "cut short by {why}: the numbers not reached by then come from merging alone, so the suggestion is rough"
+            "cut short by {why}: what was not reached by then comes from merging alone, so the suggestion is rough"
         ))?;
     }
     for path in [picture, json].into_iter().flatten().filter(|path| !is_stdout(path)) {
@@ -112,12 +133,7 @@ fn reason(curve: &CountCurve) -> String {
                 _ => format!("after which the gain falls most (turn {turn:.2})"),
             }
         }
-        CountReason::NoTurn { largest } => {
-            format!(
-                "because the objective turns nowhere clearly (at most by {largest:.2}, 0.9 would be clear)"
-            )
-        }
-        CountReason::OnlyOne => "the only number asked for".into(),
+        other => other.to_string(),
     }
 }
 

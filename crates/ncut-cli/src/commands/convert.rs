@@ -1,7 +1,7 @@
 //! `ncut convert`: a graph from one format to another.
 
 use anyhow::Result;
-use ncut::io::{GraphFile, GraphFormat, convert_graph, write_graph};
+use ncut::io::{GraphFile, GraphFormat, convert_graph, write_graph_by};
 
 use super::{Opened, check_outputs, open_graph, tell_header};
 use crate::args::ConvertArgs;
@@ -18,9 +18,10 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
         convert_within_limit(args, &summary, &watch)?
     } else {
         let Opened { file, .. } = open_graph(&args.input, &args.reading, &summary, &watch)?;
-        watch.finish();
         let GraphFile { graph, names, .. } = file;
-        uninterrupted(|| write_graph(&args.output, &graph, names.as_ref()))?;
+        let written = uninterrupted(|| write_graph_by(&args.output, &graph, names.as_ref(), watch.clock()));
+        watch.finish();
+        written?;
         GraphReport::new(&graph, graph.components().count()).sentence()
     };
     summary.line(&format!("{}: {sizes}", args.input.display()))?;

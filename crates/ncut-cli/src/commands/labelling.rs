@@ -9,6 +9,7 @@ use ncut::{Agreement, Clustering, Graph, Label, Ncut};
 
 use super::{check_bound, check_outputs, upper_bound};
 use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs};
+use crate::counting::NO_CLUSTERS;
 use crate::report::{
     AgreementReport, BoundReport, ClusteringReport, Seconds, Summary, counted, is_stdout, print_data,
     stop_remark, write_json,
@@ -121,7 +122,21 @@ impl Job<'_> {
 fn print_summary(job: &Job<'_>, report: &ClusteringReport, found: &Clustering) -> Result<()> {
     let Job { input, labelling, solving, summary, .. } = *job;
     summary.line(&format!("{}: {}", input.display(), report.graph.sentence()))?;
-    summary.line(&report.sentence())?;
+    match &found.count {
+        Some(count) if count.n_clusters == 1 && count.stopped.is_none() => {
+            summary.line(&format!("{NO_CLUSTERS} ({:.2} s)", report.seconds.solve))?;
+        }
+        Some(count) => {
+            summary.line(&report.sentence())?;
+            if count.stopped.is_some() {
+                summary.line("the number of clusters is a rough guess: there was no time to compare everything; ask for one with -k")?;
+            } else {
+                let number = counted(count.n_clusters, "cluster");
+                summary.line(&format!("{number}, {}", count.reason))?;
+            }
+        }
+        None => summary.line(&report.sentence())?,
+    }
     match labelling.components {
         ComponentsArg::All => {
             if let Some(remark) = report.cut.whole_components(found.n_components) {
@@ -136,11 +151,14 @@ fn print_summary(job: &Job<'_>, report: &ClusteringReport, found: &Clustering) -
                 .line(&format!("the largest component has {inside}; {outside} outside it are labelled -1"))?;
         }
     }
+    if let Some(remark) = report.cut.disconnected() {
+        summary.line(&remark)?;
+    }
+    if let Some(remark) = report.cut.missed_share(solving.min_share()).filter(|_| solving.is_connected()) {
+        summary.line(&remark)?;
+    }
     if let Some(remark) = stop_remark(found.stop_reason) {
         summary.line(remark)?;
-    }
-    if solving.is_guess(found.stop_reason) {
-        summary.line("the number of clusters is a rough guess: there was no time to compare all numbers; ask for one with -k")?;
     }
     if let Some(remark) = report.bound.as_ref().and_then(BoundReport::stop_remark) {
         summary.line(&remark)?;

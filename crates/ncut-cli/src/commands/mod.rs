@@ -93,7 +93,10 @@ struct Opened {
 fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &Watch) -> Result<Opened> {
     let started = Instant::now();
     // What was asked for is among the options: edges beyond it go to files, so it is no limit for all that is read.
-    watch.limit_memory(None);
+    match reading.memory.memory_limit {
+        Some(_) => watch.limit_memory(None),
+        None => watch.limit_reading(path, None),
+    }
     let file = read_graph(path, &reading.options(), watch.clock())?;
     watch.check()?;
     let read = started.elapsed().as_secs_f64();

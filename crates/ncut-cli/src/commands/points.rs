@@ -20,7 +20,7 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     prepare(&args.table, &args.labelling, &[json, graph_out])?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
-    watch.limit_memory(args.memory.memory_limit);
+    watch.limit_reading(&args.table, args.memory.memory_limit);
     let table = read_table(&args.table, watch.clock())?;
     watch.check()?;
     let read = started.elapsed().as_secs_f64();

@@ -51,6 +51,9 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
     }
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
     summary.line(&format!("{}: {}", args.labels.display(), report.cut.sentence()))?;
+    if let Some(remark) = report.cut.disconnected() {
+        summary.line(&remark)?;
+    }
     if let (Some(agreement), Some(truth)) = (&report.agreement, &args.truth) {
         summary.line(&agreement.sentence(truth, graph.n_nodes()))?;
     }

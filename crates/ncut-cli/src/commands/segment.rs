@@ -11,7 +11,7 @@ use ncut::{ComponentChoice, Graph, Label};
 use serde::Serialize;
 
 use super::{check_bound, check_outputs, upper_bound};
-use crate::args::{SegmentArgs, SolvingArgs, StyleArg};
+use crate::args::{SegmentArgs, StyleArg};
 use crate::report::{BoundReport, ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
 use crate::signals::uninterrupted;
 use crate::watch::{OnInterrupt, Watch};
@@ -72,10 +72,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let solving = Instant::now();
     limit_memory();
     check_bound(&graph, &args.solving, &watch).map_err(refused)?;
-    // A picture has a background, and things in it may be small.
-    let solving_args =
-        SolvingArgs { min_share: args.solving.min_share.or(Some(0.0)), ..args.solving.clone() };
-    let found = solving_args.settings().solve_by(&graph, watch.clock());
+    let found = args.solving.settings().solve_by(&graph, watch.clock());
     watch.finish();
     let found = found.map_err(refused)?;
     let solve = solving.elapsed().as_secs_f64();
@@ -101,13 +98,16 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
         total: started.elapsed().as_secs_f64(),
         ..Seconds::default()
     };
-    let mut clustering = ClusteringReport::new(&graph, &solving_args, &found, seconds);
+    let mut clustering = ClusteringReport::new(&graph, &args.solving, &found, seconds);
     clustering.bound = bound;
     let report = Report { height: picture.height(), width: picture.width(), clustering };
     if let Some(path) = &args.reporting.json {
         write_json(path, &report)?;
     }
     print_summary(args, &summary, &report, size)?;
+    if let Some(remark) = report.clustering.cut.disconnected() {
+        summary.line(&remark)?;
+    }
     if let Some(remark) = stop_remark(found.stop_reason) {
         summary.line(remark)?;
     }
@@ -127,8 +127,7 @@ fn build(
     picture: &Picture,
     watch: &Watch,
 ) -> ncut::Result<(Graph<'static>, (usize, usize))> {
-    let blurred = picture.blur(args.pixels.blur, watch.clock())?;
-    let prepared = blurred.rescale(args.pixels.scale, watch.clock())?;
+    let prepared = picture.prepare(args.pixels.blur, args.pixels.scale, watch.clock())?;
     let graph = args.pixels.graph().build(&prepared, watch.clock())?;
     Ok((graph, (prepared.height(), prepared.width())))
 }

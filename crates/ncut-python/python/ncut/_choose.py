@@ -22,7 +22,16 @@ class CountCurve:
     Attributes
     ----------
     suggested : int
-        The number of clusters after which another gains much less; the smallest asked for where there is none.
+        The number of clusters; 1 if the data show none. By rule "boundaries" it does not depend on the range, and may
+        lie outside.
+    reason : str
+        Why, to follow the number in a sentence.
+    rule : {"boundaries", "gap"}
+        By which rule.
+    best_in_range : int
+        The number of the range that is nearest to the suggestion: itself, unless it lies outside.
+    is_rough : bool
+        Whether the work was cut short.
     by_eigengap : int or None
         The number, from 2 on, after which the eigenvalues fall most.
     n_clusters : ndarray
@@ -38,6 +47,10 @@ class CountCurve:
     """
 
     suggested: int
+    reason: str
+    rule: str = field(repr=False)
+    best_in_range: int = field(repr=False)
+    is_rough: bool = field(repr=False)
     by_eigengap: int | None
     n_clusters: NDArray[np.int64] = field(repr=False)
     objectives: NDArray[np.float64] = field(repr=False)
@@ -51,6 +64,7 @@ def choose(
     least: int = 1,
     most: int = 20,
     *,
+    rule: str = "boundaries",
     min_share: float | None = None,
     symmetrize: str | None = None,
     weight: str | None = "weight",
@@ -61,8 +75,9 @@ def choose(
 ) -> CountCurve:
     """Suggest a number of clusters.
 
-    The objective grows with every cluster: by nearly as much as before while clusters of their own are found, by much
-    less once these are broken up. The number where it turns most is suggested, if it turns clearly.
+    Clusters are counted where the boundaries between them are clearly thinner than any cut through them. In networks
+    whose degrees differ much, communities are counted instead, if their modularity is clearly above that of chance.
+    The suggestion does not depend on the range, which says for which numbers the objective is computed.
 
     Parameters
     ----------
@@ -72,6 +87,9 @@ def choose(
         Smallest number of clusters.
     most : int, default=20
         Largest number of clusters.
+    rule : {"boundaries", "gap"}, default="boundaries"
+        How clusters are counted. "gap" is the paper's: the number of the range after which the objective gains much
+        less.
     min_share : float, default=None
         As for `cluster`.
     symmetrize : {None, "average", "max"}, default=None
@@ -101,7 +119,9 @@ def choose(
     """
     source = graph_source(graph, weight)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
-    settings = solver_settings(1, "default", "ncut", None, min_share, "all", None, None, 50, 1e-9, random_state)
+    settings = solver_settings(
+        1, "default", "ncut", None, min_share, "all", None, None, 50, 1e-9, random_state, rule=rule
+    )
     listener = Listener(on_progress, verbose)
     numbers = count(least, "least", 1), count(most, "most", 1)
     try:

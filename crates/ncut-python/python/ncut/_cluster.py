@@ -16,7 +16,16 @@ from ncut._progress import Listener, OnProgress
 from ncut._settings import RandomState, choice, count, real, seed, threads
 
 CLUSTER_ROW = np.dtype(
-    [("label", np.int32), ("size", np.int64), ("volume", np.float64), ("association", np.float64)], align=True
+    [
+        ("label", np.int32),
+        ("size", np.int64),
+        ("volume", np.float64),
+        ("association", np.float64),
+        ("inside", np.float64),
+        ("conductance", np.float64),
+        ("n_pieces", np.int64),
+    ],
+    align=True,
 )
 
 
@@ -112,9 +121,12 @@ class Clustering:
         Modularity at resolution 1: larger is better.
     smallest_share : float
         The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
+    n_disconnected : int
+        Clusters that are not connected, the components of the graph that they hold as a whole left aside.
     clusters : structured ndarray
-        One row a cluster: ``label``, ``size``, ``volume``, ``association``. ``pandas.DataFrame(clusters)`` shows
-        it.
+        One row a cluster: ``label``, ``size``, ``volume``, ``association``, ``inside`` (association over volume),
+        ``conductance`` (weight to other clusters over the volume of the smaller side) and ``n_pieces`` (connected
+        pieces; whole components count as one). ``pandas.DataFrame(clusters)`` shows it.
     n_components : int
         Connected components of the graph.
     n_iter : int
@@ -134,6 +146,7 @@ class Clustering:
     ratio_cut: float
     modularity: float
     smallest_share: float
+    n_disconnected: int
     clusters: NDArray[np.void]
     n_components: int
     n_iter: int
@@ -187,10 +200,16 @@ class Score:
         ``sum_c A_c / D_c``: larger is better.
     ncut : float
         Normalized Cut, the number of clusters less the objective: smaller is better.
+    ratio_cut : float
+        Ratio-Cut: smaller is better.
+    modularity : float
+        Modularity at resolution 1: larger is better.
     smallest_share : float
         The smallest cluster's volume over the mean volume of the clusters.
+    n_disconnected : int
+        Clusters that are not connected, the components of the graph that they hold as a whole left aside.
     clusters : structured ndarray
-        One row a cluster: ``label``, ``size``, ``volume``, ``association``.
+        One row a cluster, as in `Clustering`.
     accuracy : float or None
         Share of nodes whose cluster stands for their class under the best one-to-one assignment. None without a
         truth, or where there are too many clusters for it.
@@ -207,6 +226,7 @@ class Score:
     ratio_cut: float
     modularity: float
     smallest_share: float
+    n_disconnected: int
     clusters: NDArray[np.void] = field(repr=False)
     accuracy: float | None
     nmi: float | None
@@ -222,6 +242,7 @@ def cluster(
     objective: str = "ncut",
     resolution: float | None = None,
     min_share: float | None = None,
+    connected: bool | None = None,
     components: str = "all",
     init: ArrayLike | None = None,
     time_limit: float | None = None,
@@ -242,8 +263,8 @@ def cluster(
         A symmetric matrix of weights, none negative, or a graph. CSR (and CSC) matrices with float32 or float64
         weights and 32-bit indices are used in place, not copied; nothing is ever modified.
     n_clusters : int, "auto" or None
-        Number of clusters: exactly as many come back. "auto" finds out, of 1 to 20, after which number another
-        cluster gains much less; see `choose`. None, for "modularity" only, is as many as that makes.
+        Number of clusters: exactly as many come back. "auto" finds out how many there are, 1 if the data
+        show none; see `choose`. None, for "modularity" only, is as many as that makes.
     preset : {"paper", "fast", "default", "best"}, default="default"
         Which algorithms run. "paper" is N2HI and Fast-CD as published; "fast" one multilevel pass; "default"
         several starts, split-merge and V-cycles; "best" looks longest for a high objective, until
@@ -258,6 +279,9 @@ def cluster(
     min_share : float, default=None
         No cluster's volume (for Ratio-Cut: its size) falls below this share of the mean; 0 is the plain objective,
         which likes slivers. None is 0.25, and 0 for "modularity" and for preset "paper", which has none.
+    connected : bool, default=None
+        Whether every cluster is to be connected, which goes before `min_share`; of a disconnected graph a cluster may
+        hold whole components besides. None is True, and False for preset "paper".
     components : {"all", "largest"}, default="all"
         Which part of a disconnected graph is clustered; the rest is labelled -1.
     init : array-like of shape (n_nodes,), default=None
@@ -325,7 +349,18 @@ def cluster(
     source = symmetric_source(matrix)
     n_threads = threads(n_jobs)
     settings = solver_settings(
-        n_clusters, preset, objective, resolution, min_share, components, init, time_limit, max_iter, tol, random_state
+        n_clusters,
+        preset,
+        objective,
+        resolution,
+        min_share,
+        components,
+        init,
+        time_limit,
+        max_iter,
+        tol,
+        random_state,
+        connected,
     )
     found = solve(source, settings, symmetrize, n_threads, Listener(on_progress, verbose))
     return Clustering(nodes=nodes, _graph=source, _symmetrize=symmetrize, _n_threads=n_threads, **found)
@@ -387,6 +422,8 @@ def solver_settings(
     max_iter: int,
     tol: float,
     random_state: RandomState,
+    connected: bool | None = None,
+    rule: str = "boundaries",
 ) -> dict[str, Any]:
     """The settings as the compiled code takes them."""
     if n_clusters is None and objective != "modularity":
@@ -399,12 +436,14 @@ def solver_settings(
         "preset": choice(preset, "preset"),
         "objective": choice(objective, "objective"),
         "min_share": None if min_share is None else real(min_share, "min_share"),
+        "connected": None if connected is None else bool(connected),
         "components": choice(components, "components"),
         "init": None if init is None else label_array(init, "init"),
         "time_limit": None if time_limit is None else real(time_limit, "time_limit"),
         "max_iter": count(max_iter, "max_iter", 0),
         "tol": real(tol, "tol"),
         "seed": seed(random_state),
+        "rule": choice(rule, "rule"),
     }
 
 

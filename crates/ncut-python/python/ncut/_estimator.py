@@ -36,8 +36,8 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_clusters : int, "auto" or None, default=8
-        Number of clusters: exactly as many come back. "auto" finds out, of 1 to 20, after which number another
-        cluster gains much less. None, for objective "modularity" only, is as many as that makes.
+        Number of clusters: exactly as many come back. "auto" finds out how many there are, 1 if the data
+        show none; see `choose`. None, for objective "modularity" only, is as many as that makes.
     affinity : str or callable, default="self_tuning"
         How points become a graph.
 
@@ -87,6 +87,9 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     resolution : float, default=None
         The resolution of "modularity": the higher, the more clusters. None is 1, or with `n_clusters` the one that
         makes so many.
+    connected : bool, default=None
+        Whether every cluster is to be connected, which goes before `min_share`; of a disconnected graph a cluster may
+        hold whole components besides. None is True, and False for preset "paper".
 
     Attributes
     ----------
@@ -103,7 +106,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     stop_reason_ : str
         Why the work ended: "local-optimum", "small-improvement", "sweep-limit" or "time-limit".
     clusters_ : structured ndarray of shape (n_clusters,)
-        One row a cluster: ``label``, ``size``, ``volume``, ``association``.
+        One row a cluster, as in `Clustering`.
     affinity_matrix_ : sparse array or ndarray of shape (n_samples, n_samples)
         The graph; for "precomputed" what was given, not a copy.
     n_features_in_ : int
@@ -144,6 +147,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         "preset": [StrOptions({"paper", "fast", "default", "best"})],
         "objective": [StrOptions({"ncut", "ratio_cut", "modularity"})],
         "resolution": [Interval(Real, 0, None, closed="neither"), None],
+        "connected": ["boolean", None],
         "min_share": [Interval(Real, 0, 1, closed="both"), None],
         "components": [StrOptions({"all", "largest"})],
         "init": ["array-like", None],
@@ -174,6 +178,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         verbose: bool | int = False,
         objective: str = "ncut",
         resolution: float | None = None,
+        connected: bool | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.affinity = affinity
@@ -191,6 +196,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.objective = objective
         self.resolution = resolution
+        self.connected = connected
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -241,6 +247,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.max_iter,
             self.tol,
             random_state,
+            self.connected,
         )
         try:
             found = solve(symmetric_source(graph), settings, None, n_threads, listener)

@@ -75,7 +75,7 @@ def segment(
     *,
     links: str = "grid4",
     blur: float = 0.0,
-    scale: float = 1.0,
+    scale: float | None = None,
     beta: float = 10.0,
     epsilon: float = 1e-6,
     radius: float = 5.0,
@@ -83,7 +83,8 @@ def segment(
     sigma_distance: float = 4.0,
     preset: str = "default",
     objective: str = "ncut",
-    min_share: float | None = 0.0,
+    min_share: float | None = None,
+    connected: bool | None = None,
     time_limit: float | None = None,
     max_iter: int = 50,
     tol: float = 1e-9,
@@ -104,8 +105,9 @@ def segment(
         As for `image_graph`, and so are the next.
     blur : float, default=0.0
         Blur the picture first, by a Gaussian of so many pixels.
-    scale : float, default=1.0
-        Then scale it by this factor; the labels have the size of the picture all the same.
+    scale : float, default=None
+        Then scale it by this factor; the labels have the size of the picture all the same. None is 1, and for a picture
+        of more than two million pixels what leaves so many.
     beta : float, default=10.0
         How fast the weight falls with the difference (grids).
     epsilon : float, default=1e-6
@@ -120,9 +122,11 @@ def segment(
         As for `cluster`, and so are the others.
     objective : {"ncut", "ratio_cut", "modularity"}, default="ncut"
         What is optimised.
-    min_share : float, default=0.0
-        No region's volume falls below this share of the mean volume. A picture has a background, and things in it
-        may be small: 0.
+    min_share : float, default=None
+        No region's volume falls below this share of the mean volume; None is 0.25, and 0 for "modularity" and preset
+        "paper". 0 finds the smallest things, specks of light among them.
+    connected : bool, default=None
+        Whether every region is to be in one piece; None is True, and False for preset "paper".
     time_limit : float, default=None
         Seconds after which the best so far is returned, once the graph is there.
     max_iter : int, default=50
@@ -152,7 +156,7 @@ def segment(
     """
     n_threads = threads(n_jobs)
     solving = solver_settings(
-        n_clusters, preset, objective, None, min_share, "all", None, time_limit, max_iter, tol, random_state
+        n_clusters, preset, objective, None, min_share, "all", None, time_limit, max_iter, tol, random_state, connected
     )
     listener = Listener(on_progress, verbose)
     settings = _settings(links, blur, scale, beta, epsilon, radius, sigma_value, sigma_distance)
@@ -164,7 +168,7 @@ def segment(
 def _settings(
     links: str,
     blur: float,
-    scale: float,
+    scale: float | None,
     beta: float,
     epsilon: float,
     radius: float,
@@ -174,7 +178,7 @@ def _settings(
     return {
         "links": choice(links, "links"),
         "blur": real(blur, "blur"),
-        "scale": real(scale, "scale"),
+        "scale": None if scale is None else real(scale, "scale"),
         "beta": real(beta, "beta"),
         "epsilon": real(epsilon, "epsilon"),
         "radius": real(radius, "radius"),

@@ -28,7 +28,15 @@ __all__ = [
 
 __version__: str
 
-_Columns = tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]
+_Columns = tuple[
+    NDArray[np.int32],
+    NDArray[np.int64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.int64],
+]
 _CsrArrays = tuple[NDArray[Any], NDArray[np.int32], NDArray[np.float64]]
 _Linked = tuple[Graph, NDArray[np.float64]]
 _Tree = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
@@ -53,6 +61,7 @@ class _Found(TypedDict):
     ratio_cut: float
     modularity: float
     smallest_share: float
+    n_disconnected: int
     clusters: _Columns
     n_components: int
     n_iter: int
@@ -65,6 +74,7 @@ class _Scored(TypedDict):
     ratio_cut: float
     modularity: float
     smallest_share: float
+    n_disconnected: int
     clusters: _Columns
     accuracy: float | None
     nmi: float | None
@@ -85,6 +95,10 @@ def upper_bound(
 
 class _Chosen(TypedDict):
     suggested: int
+    reason: str
+    rule: str
+    best_in_range: int
+    is_rough: bool
     by_eigengap: int | None
     n_clusters: NDArray[np.int64]
     objectives: NDArray[np.float64]

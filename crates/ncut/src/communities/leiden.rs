@@ -2,7 +2,7 @@
 //! back down level by level, and nodes move again on each.
 
 use super::moving::{Moving, Number, Until, numbered};
-use super::refine::{Groups, pieces, refined};
+use super::refine::{Groups, refined};
 use crate::error::{Error, Result, or_stopped};
 use crate::graph::Graph;
 use crate::limits::Limits;
@@ -40,9 +40,10 @@ impl Labelling {
         Self { labels: (0..n_nodes as ClusterId).collect(), count: n_nodes }
     }
 
-    /// The connected pieces of the clusters.
+    /// The connected pieces of the clusters. Taking a cluster that is not connected apart loses no modularity.
     pub(super) fn pieces(&self, graph: &Graph<'_>) -> Groups {
-        pieces(graph, &self.labels, self.count)
+        let pieces = graph.pieces(&self.labels, self.count);
+        Groups { of_node: pieces.of_node, count: pieces.count }
     }
 
     /// The labels of the nodes of a graph whose groups have these.

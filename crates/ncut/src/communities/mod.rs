@@ -25,6 +25,8 @@ use recombine::Patience;
 /// How long to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Thoroughness {
+    /// One cycle of a run.
+    Cycle,
     /// One run.
     Run,
     /// Some runs and their recombination, where a run takes milliseconds.
@@ -122,6 +124,7 @@ impl Communities<'_> {
         let is_large = n_entries > self.limits.max_entries_thorough;
         let is_huge = n_entries > self.limits.min_entries_for_blocks;
         match self.thoroughness {
+            Thoroughness::Cycle => Patience { max_cycles: 1, ..one },
             Thoroughness::Run => one,
             _ if is_huge => one,
             // One run of either kind.

@@ -1,6 +1,5 @@
 //! Communities taken apart into groups that hold together: what coarsening makes one node of.
 
-use crate::disjoint::DisjointSets;
 use crate::error::Result;
 use crate::graph::{Graph, Members, NodeId};
 use crate::objective::Modularity;
@@ -12,46 +11,6 @@ use crate::random::{Random, mix};
 pub(super) struct Groups {
     pub(super) of_node: Vec<u32>,
     pub(super) count: usize,
-}
-
-/// The connected pieces of communities. Taking a community that is not connected apart loses nothing.
-pub(super) fn pieces(graph: &Graph<'_>, labels: &[ClusterId], n_labels: usize) -> Groups {
-    /// Neighbours in the same community that are joined before anything is known.
-    const FIRST_NEIGHBORS: usize = 2;
-    let mut sets = DisjointSets::new(graph.n_nodes());
-    let nodes = || 0..graph.n_nodes();
-    for node in nodes() {
-        let row = &graph.columns()[graph.entries(node as NodeId)];
-        let inside = row.iter().filter(|&&neighbor| labels[neighbor as usize] == labels[node]);
-        for &neighbor in inside.take(FIRST_NEIGHBORS) {
-            sets.join(node, neighbor as usize);
-        }
-    }
-    // Most nodes of a community are in one set by now (a vote finds it); what links the others to it is known from their side.
-    let mut votes: Vec<(u32, u32)> = vec![(0, 0); n_labels];
-    for node in nodes() {
-        let set = sets.find(node) as u32;
-        let (voted, count) = &mut votes[labels[node] as usize];
-        match *count {
-            0 => (*voted, *count) = (set, 1),
-            _ if *voted == set => *count += 1,
-            _ => *count -= 1,
-        }
-    }
-    for node in nodes() {
-        let label = labels[node];
-        let (voted, _) = votes[label as usize];
-        if sets.find(node) == sets.find(voted as usize) {
-            continue;
-        }
-        for &neighbor in &graph.columns()[graph.entries(node as NodeId)] {
-            if labels[neighbor as usize] == label {
-                sets.join(node, neighbor as usize);
-            }
-        }
-    }
-    let (of_node, count) = sets.numbered();
-    Groups { of_node, count }
 }
 
 /// Leiden's refinement: within every community nodes start alone, and each that still is joins the group that draws it

@@ -1,6 +1,7 @@
 //! Fast-CD (the paper's section 3): coordinate descent on the labels, one node at a time.
 
 mod settle;
+mod connected;
 mod chains;
 mod exchange;
 
@@ -10,6 +11,7 @@ use crate::partition::{Links, Partition};
 use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
 
 pub(crate) use chains::chains;
+pub(crate) use connected::settle_connected;
 pub(crate) use exchange::exchange;
 pub use settle::settle;
 pub(crate) use settle::{Proof, settle_active, settle_all};

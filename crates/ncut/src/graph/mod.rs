@@ -11,6 +11,7 @@ mod spill;
 mod sorter;
 mod symmetry;
 mod components;
+mod pieces;
 mod row_sums;
 mod ascending_row_sums;
 mod triangle;

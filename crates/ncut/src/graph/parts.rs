@@ -30,6 +30,16 @@ impl<'g> Parts<'g> {
         self.members.of(cluster as usize)
     }
 
+    /// The graph between the nodes of a cluster, without the rest.
+    pub(crate) fn induced(&self, cluster: u32) -> Result<Graph<'static>> {
+        let nodes = self.nodes(cluster);
+        let number =
+            |node: NodeId| (self.labels[node as usize] == cluster).then(|| self.place[node as usize]);
+        let (offsets, columns, weights) = self.graph.rows_between(nodes, number);
+        let graph = Graph::from_parts(offsets.into(), columns.into(), weights)?;
+        Ok(Graph { sizes: self.graph.sizes_of(nodes), ..graph })
+    }
+
     /// The graph between the nodes of a cluster, every node keeping the degree it has in the whole: the
     /// objective of a labelling is then what its clusters contribute to the objective of the whole graph.
     pub(crate) fn graph(&self, cluster: u32) -> Result<Graph<'static>> {

@@ -42,6 +42,8 @@ pub(crate) struct Merging<'a, O> {
     pub(crate) target: usize,
     /// Mass below which a cluster must go on merging.
     pub(crate) floor: f64,
+    /// Only nodes that are linked merge, however large they get by it: groups hold together.
+    pub(crate) connected: bool,
     /// Only nodes with the same label merge.
     pub(crate) within: Option<&'a [u32]>,
     /// Mass that no group exceeds.
@@ -95,6 +97,7 @@ impl<'a, O: Objective> Merging<'a, O> {
             objective,
             target,
             floor: 0.0,
+            connected: false,
             within: None,
             max_mass: f64::INFINITY,
             cap: f64::INFINITY,
@@ -190,6 +193,9 @@ impl<'a, O: Objective> Merging<'a, O> {
             n_large,
             enough: (n_nodes - n_nodes / part).max(self.target).min(n_nodes - 1),
         };
+        if self.connected {
+            joining.hanging(graph);
+        }
         for node in pairs {
             joining.pair(node);
         }
@@ -205,7 +211,10 @@ impl<'a, O: Objective> Merging<'a, O> {
                 joining.one_sided_pairs(&followers);
             }
             joining.followers(&followers);
-            joining.leaves(graph, &followers);
+            match self.connected {
+                true => joining.crowded(&followers),
+                false => joining.leaves(graph, &followers),
+            }
         }
         if joining.n_joined() == 0 {
             if self.max_mass < f64::INFINITY {
@@ -259,6 +268,7 @@ impl<'a, O: Objective> Merging<'a, O> {
         let n_nodes = graph.n_nodes();
         let masses = graph.masses(&self.objective);
         let groups = propagation.run(graph, &masses, clock)?;
+        let groups = if self.connected { graph.pieces_of(groups) } else { groups };
         let is_useful = groups.count > 2 * self.target && groups.count < n_nodes - n_nodes / STALLED;
         Ok(is_useful.then_some(groups))
     }
@@ -441,10 +451,41 @@ impl<O: Objective> Joining<'_, O> {
             let (a, b) = self.groups(node, group);
             let both = self.masses[a] + self.masses[b];
             if (both > self.merging.cap && self.n_left < self.n_nodes) || both > self.merging.max_mass {
-                *waiting = node;
+                if !self.merging.connected {
+                    *waiting = node;
+                }
                 continue;
             }
             if self.may_join(a, b) {
+                self.join(a, b);
+            }
+        }
+    }
+
+    /// Nodes that hang on a single other join it, whatever its mass: nowhere else would they hold together.
+    fn hanging(&mut self, graph: &Graph<'_>) {
+        for node in 0..self.n_nodes as NodeId {
+            if graph.neighbors(node).take(2).count() == 1
+                && let Some(partner) = self.picks.partner(node)
+            {
+                let (a, b) = self.groups(node, partner);
+                if self.may_join(a, b) {
+                    self.join(a, b);
+                    self.is_free[node as usize] = false;
+                }
+            }
+        }
+    }
+
+    /// Where a round stalls although only linked nodes may merge, they join what they picked beyond the cap.
+    fn crowded(&mut self, followers: &[NodeId]) {
+        for &node in followers {
+            if self.n_left <= self.enough {
+                break;
+            }
+            let (a, b) = self.groups(node, self.picks.partners[node as usize]);
+            let both = self.masses[a] + self.masses[b];
+            if a != b && both <= self.merging.max_mass && self.may_join(a, b) {
                 self.join(a, b);
             }
         }

@@ -38,9 +38,24 @@ pub(crate) trait Linked: Sync {
 
     /// Calls `visit(other, weight)` for the links of a node to others.
     fn for_each_link(&self, node: NodeId, visit: impl FnMut(NodeId, f64));
+
+    /// The connected pieces of groups, where they are easy to find and not many more; the groups themselves elsewhere.
+    fn pieces_of(&self, groups: Groups) -> Groups {
+        groups
+    }
 }
 
 impl Linked for Graph<'_> {
+    fn pieces_of(&self, groups: Groups) -> Groups {
+        // A fifth of a random cluster is in hundreds of pieces, though the cluster is in one.
+        const MAX_PIECES_PER_GROUP: usize = 2;
+        let pieces = self.pieces(&groups.of_node, groups.count);
+        match pieces.count <= MAX_PIECES_PER_GROUP * groups.count {
+            true => Groups { of_node: pieces.of_node, count: pieces.count },
+            false => groups,
+        }
+    }
+
     fn n_nodes(&self) -> usize {
         self.n_nodes()
     }

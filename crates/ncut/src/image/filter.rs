@@ -83,6 +83,31 @@ impl Picture {
         }
     }
 
+    /// Pixels that a picture has at most after [`prepare`](Self::prepare) without a scale: at two million a photograph is
+    /// divided within seconds, and its regions are hardly others than at twelve.
+    pub const MAX_USUAL_PIXELS: usize = 2_000_000;
+
+    /// The picture blurred, then scaled. Without a scale one of more than [`MAX_USUAL_PIXELS`](Self::MAX_USUAL_PIXELS) is
+    /// scaled down to so many, and before that blurred at least so that no detail between two new pixels stands out.
+    ///
+    /// # Errors
+    /// As [`blur`](Self::blur) and [`rescale`](Self::rescale).
+    pub fn prepare(&self, blur: f64, scale: Option<f64>, clock: &Clock<'_>) -> Result<Cow<'_, Self>> {
+        let usual = (Self::MAX_USUAL_PIXELS as f64 / self.n_pixels() as f64).sqrt().min(1.0);
+        let (blur, scale) = match scale {
+            Some(scale) => (blur, scale),
+            None if usual < 1.0 => (blur.max((1.0 / usual - 1.0) / 2.0), usual),
+            None => (blur, 1.0),
+        };
+        match self.blur(blur, clock)? {
+            Cow::Borrowed(picture) => picture.rescale(scale, clock),
+            Cow::Owned(blurred) => match blurred.rescale(scale, clock)? {
+                Cow::Owned(scaled) => Ok(Cow::Owned(scaled)),
+                Cow::Borrowed(_) => Ok(Cow::Owned(blurred)),
+            },
+        }
+    }
+
     /// The picture scaled by `factor`, as `skimage.transform.rescale(…, mode="reflect", anti_aliasing=False)`
     /// does it: each side is `factor` times as long, rounded (half to even, at least 1), and each new pixel
     /// lies between the four old ones around its centre. As there, the values of a picture of 8 or 16 bits are

@@ -346,7 +346,7 @@ pub(super) fn write(
 
 /// Writes the graph of edges that are in temporary files, some rows at a time.
 pub(super) fn write_sorted(
-    file: &mut File,
+    file: &mut (impl Write + Seek),
     sorter: EdgeSorter,
     n_nodes: usize,
     names: Option<&Names>,

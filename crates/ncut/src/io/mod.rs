@@ -33,7 +33,7 @@ mod table_chunk;
 mod text;
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read, Write};
+use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
 use std::path::Path;
 
 use crate::error::{Error, Result};
@@ -48,6 +48,7 @@ pub use labels::{
     write_labels_text,
 };
 pub use names::Names;
+use output::{PIECE, Watched, write_by};
 pub use output::{check_writable, remove_temporaries, write_whole};
 pub use table::{Table, parse_table, read_table};
 use text::{Compression, Lines};
@@ -193,7 +194,7 @@ pub fn parse_graph(bytes: &[u8], format: GraphFormat, options: &ReadOptions) -> 
 pub fn convert_graph(from: &Path, to: &Path, options: &ReadOptions, clock: &Clock<'_>) -> Result<GraphFile> {
     if options.memory_limit.is_none() || GraphFormat::of(to)? != GraphFormat::Binary {
         let file = read_graph(from, options, clock)?;
-        write_graph(to, &file.graph, file.names.as_ref())?;
+        write_graph_by(to, &file.graph, file.names.as_ref(), clock)?;
         return Ok(file);
     }
     let format = GraphFormat::of(from)?;
@@ -204,15 +205,21 @@ pub fn convert_graph(from: &Path, to: &Path, options: &ReadOptions, clock: &Cloc
             let Collected { sorter, n_nodes, names, header } = edges;
             let mut sorter = Some(sorter);
             let mut refused = None;
-            let written = write_whole(to, |file| {
+            let written = write_by(to, clock, |file| {
                 let sorter = sorter.take().expect("it is called once");
-                let written = binary::write_sorted(file, sorter, n_nodes, names.as_ref(), spilling.as_ref());
+                let written = binary::write_sorted(
+                    &mut Watched::new(file, clock),
+                    sorter,
+                    n_nodes,
+                    names.as_ref(),
+                    spilling.as_ref(),
+                );
                 written.map_err(|error| {
                     refused = Some(error);
                     io::Error::other("the graph was refused")
                 })
             });
-            if let Some(error) = refused {
+            if let (Some(error), None) = (refused, clock.stopped()) {
                 return Err(error.at(from));
             }
             written?;
@@ -221,7 +228,7 @@ pub fn convert_graph(from: &Path, to: &Path, options: &ReadOptions, clock: &Cloc
         }
         contents => {
             let file = contents.finish(None).map_err(|error| error.at(from))?;
-            write_graph(to, &file.graph, file.names.as_ref())?;
+            write_graph_by(to, &file.graph, file.names.as_ref(), clock)?;
             Ok(file)
         }
     }
@@ -232,9 +239,28 @@ pub fn convert_graph(from: &Path, to: &Path, options: &ReadOptions, clock: &Cloc
 /// # Errors
 /// When the file cannot be written, or the format cannot hold the graph.
 pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Result<()> {
-    graph.verify()?;
+    write_graph_by(path, graph, names, &Clock::new())
+}
+
+/// As [`write_graph`], telling the clock how it goes.
+///
+/// # Errors
+/// Also when the clock says stop; what was there before is then untouched.
+pub fn write_graph_by(
+    path: &Path,
+    graph: &Graph<'_>,
+    names: Option<&Names>,
+    clock: &Clock<'_>,
+) -> Result<()> {
+    graph.verify_observed(clock)?;
     let write_text = |fill: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
-        write_whole(path, |file| Compression::of(path).1.write(file, fill))
+        let fill = |packer: &mut dyn Write| {
+            // The clock is asked before text is packed: a packer may take in much before it gives anything out.
+            let mut writer = BufWriter::with_capacity(PIECE, Watched::new(packer, clock));
+            fill(&mut writer)?;
+            writer.flush()
+        };
+        write_by(path, clock, |file| Compression::of(path).1.write(file, fill))
     };
     match GraphFormat::of(path)? {
         GraphFormat::EdgeList(separator) => {
@@ -245,8 +271,10 @@ pub fn write_graph(path: &Path, graph: &Graph<'_>, names: Option<&Names>) -> Res
             metis::check_writable(graph).map_err(|error| error.at(path))?;
             write_text(&|writer| metis::write(writer, graph))
         }
-        GraphFormat::Npz => write_whole(path, |file| npz::write(file, graph)),
-        GraphFormat::Binary => write_whole(path, |file| binary::write(file, graph, names)),
+        GraphFormat::Npz => write_by(path, clock, |file| npz::write(&mut Watched::new(file, clock), graph)),
+        GraphFormat::Binary => {
+            write_by(path, clock, |file| binary::write(&mut Watched::new(file, clock), graph, names))
+        }
     }
 }
 

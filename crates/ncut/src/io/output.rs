@@ -1,12 +1,13 @@
 //! Outputs that appear whole or not at all.
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
 use crate::error::{Error, Result};
+use crate::progress::{Clock, Progress, Stage};
 
 /// Writes a file: `fill` writes to a temporary one beside it, which then takes its name, mode and, where that is allowed,
 /// owner. What is no ordinary file, such as `/dev/null` or a pipe, is written to as it is; what a descriptor is open for,
@@ -33,6 +34,65 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) 
     };
     write().map_err(|error| unwritable(&error).at(path))
 }
+
+/// As [`write_whole`], for as long as the clock lets it: `fill` asks it by way of [`Watched`]. Once it says stop, what was
+/// there before stays.
+pub(super) fn write_by(
+    path: &Path,
+    clock: &Clock<'_>,
+    fill: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<()> {
+    write_whole(path, fill).map_err(|error| clock.stopped().map_or(error, Error::from))
+}
+
+/// A writer that asks the clock before every piece. After an error it takes in whatever comes and drops it: packers write
+/// their end when they are dropped, and the one of archives prints what goes wrong then.
+pub(super) struct Watched<'a, W> {
+    to: W,
+    clock: &'a Clock<'a>,
+    progress: Progress,
+    has_failed: bool,
+}
+
+impl<'a, W> Watched<'a, W> {
+    pub(super) fn new(to: W, clock: &'a Clock<'a>) -> Self {
+        Self { to, clock, progress: Progress::new(Stage::Write, 0), has_failed: false }
+    }
+}
+
+impl<W: Write> Watched<'_, W> {
+    fn write_piece(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.clock.report(&self.progress).map_err(|_| io::Error::other("stopped"))?;
+        let n_written = self.to.write(&bytes[..bytes.len().min(PIECE)])?;
+        self.progress.done += n_written as u64;
+        Ok(n_written)
+    }
+}
+
+impl<W: Write> Write for Watched<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.has_failed {
+            return Ok(bytes.len());
+        }
+        let written = self.write_piece(bytes);
+        // What a signal interrupted is tried again.
+        self.has_failed = written.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted);
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to.flush()
+    }
+}
+
+impl<W: Seek> Seek for Watched<'_, W> {
+    fn seek(&mut self, place: SeekFrom) -> io::Result<u64> {
+        self.to.seek(place)
+    }
+}
+
+/// Bytes that are written without asking the clock: to pack them takes some hundredths of a second.
+pub(super) const PIECE: usize = 1 << 20;
 
 /// Finds out early whether [`write_whole`] can succeed, without touching anything.
 ///

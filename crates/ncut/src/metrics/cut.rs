@@ -26,12 +26,14 @@ pub struct CutScore {
     pub modularity: f64,
     /// The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     pub smallest_share: f64,
+    /// Clusters that are not connected, the components of the graph that they hold as a whole left aside.
+    pub n_disconnected: usize,
     /// One row a cluster, by label.
     pub clusters: Vec<ClusterSummary>,
 }
 
 /// One cluster in numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ClusterSummary {
     /// Its label.
     pub label: Label,
@@ -41,6 +43,13 @@ pub struct ClusterSummary {
     pub volume: f64,
     /// Weight inside it, every edge in both directions.
     pub association: f64,
+    /// The share of the volume that is inside: association over volume.
+    pub inside: f64,
+    /// Weight between the cluster and the rest over the volume of the smaller of the two; the volume of all clusters is that
+    /// of the graph.
+    pub conductance: f64,
+    /// Connected pieces; components of the graph that it holds as a whole count as one together.
+    pub n_pieces: usize,
 }
 
 impl ClusterSummary {
@@ -133,6 +142,11 @@ impl CutScore {
                 size: weights[row],
             })
             .collect();
+        let total = sums.iter().map(|sums| sums.volume).sum();
+        let row_or_none = |label: &Label| row_of.get(label).map_or(sums.len() as u32, |&row| row as u32);
+        let rows: Vec<u32> = labels.iter().map(row_or_none).collect();
+        let pieces = count_pieces(graph, &rows, sums.len());
+        drop(rows);
         let clusters = row_of
             .into_iter()
             .map(|(label, row)| ClusterSummary {
@@ -140,6 +154,9 @@ impl CutScore {
                 size: sizes[row],
                 volume: sums[row].volume,
                 association: sums[row].association,
+                inside: sums[row].inside(),
+                conductance: sums[row].conductance(total),
+                n_pieces: pieces[row].n_parts + usize::from(pieces[row].has_whole),
             })
             .collect();
         let (objective, smallest_share) =
@@ -151,6 +168,7 @@ impl CutScore {
             ratio_cut,
             modularity: 0.0,
             smallest_share,
+            n_disconnected: pieces.iter().filter(|pieces| pieces.n_parts > 1).count(),
             clusters,
         };
         (_, score.modularity) = score.modularity_at(1.0);
@@ -166,6 +184,36 @@ impl CutScore {
         let modularity = Modularity { total, resolution };
         (modularity, self.clusters.iter().map(|cluster| modularity.value(&cluster.sums())).sum())
     }
+}
+
+/// What a cluster is in.
+#[derive(Clone, Copy, Default)]
+struct PieceCount {
+    /// Connected pieces that are no whole components of the graph.
+    n_parts: usize,
+    /// Whether it holds whole components.
+    has_whole: bool,
+}
+
+/// The pieces of every cluster by row; nodes without a label have the row after all.
+fn count_pieces(graph: &Graph<'_>, rows: &[u32], n_rows: usize) -> Vec<PieceCount> {
+    let pieces = graph.pieces(rows, n_rows + 1);
+    let mut row_of = vec![0; pieces.count];
+    let mut is_whole = vec![true; pieces.count];
+    for (node, (&piece, &row)) in (0..).zip(pieces.of_node.iter().zip(rows)) {
+        row_of[piece as usize] = row as usize;
+        if is_whole[piece as usize] {
+            let row_of_node = &graph.columns()[graph.entries(node)];
+            is_whole[piece as usize] = row_of_node.iter().all(|&neighbor| rows[neighbor as usize] == row);
+        }
+    }
+    let mut counts = vec![PieceCount::default(); n_rows + 1];
+    for (row, is_whole) in row_of.into_iter().zip(is_whole) {
+        counts[row].has_whole |= is_whole;
+        counts[row].n_parts += usize::from(!is_whole);
+    }
+    counts.truncate(n_rows);
+    counts
 }
 
 /// What is minimised. Not what the objective of all lacks, which would cancel the digits of a small cut.

@@ -51,6 +51,19 @@ impl Sums {
         }
     }
 
+    /// The share of the volume that is inside, 0 for an empty cluster.
+    pub fn inside(&self) -> f64 {
+        if self.volume > 0.0 { self.association / self.volume } else { 0.0 }
+    }
+
+    /// Conductance in a graph of the given volume: the weight cut over the volume of the smaller side, 0 where that is empty.
+    pub fn conductance(&self, total: f64) -> f64 {
+        let smaller = self.volume.min(total - self.volume);
+        // What is cut is no more than what either side has; the difference of sums may be off by rounding.
+        let cut = (self.volume - self.association).clamp(0.0, smaller.max(0.0));
+        if smaller > 0.0 { cut / smaller } else { 0.0 }
+    }
+
     /// Two clusters as one. Symmetric in the two to the last bit, unlike [`with`](Self::with): when two nodes look for
     /// their best partners, each must see the gain that the other sees.
     #[inline]

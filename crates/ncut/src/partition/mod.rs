@@ -134,8 +134,13 @@ impl<'g, O: Objective> Partition<'g, O> {
     /// The same partition, from now on without moves that let a cluster's mass (for N-Cut: its volume) fall below `floor`.
     #[must_use]
     pub fn with_floor(mut self, floor: f64) -> Self {
-        self.table.set_floor(floor);
+        self.set_floor(floor);
         self
+    }
+
+    /// As [`with_floor`](Self::with_floor), in place.
+    pub(crate) fn set_floor(&mut self, floor: f64) {
+        self.table.set_floor(floor);
     }
 
     /// From now on keeps the weight between every node and every cluster, where visits to all nodes take less then; they

@@ -37,6 +37,7 @@ pub(super) fn bisect<O: Objective>(
         merging: Merging {
             max_mass: if task.floor > 0.0 { (mass / 8.0).max(task.floor / 2.0) } else { f64::INFINITY },
             cap: mass / 8.0,
+            connected: task.merges_linked_only(),
             // Where nodes have few neighbours pairs shrink the graph fast enough, and give better halves.
             cluster_small_to: if task.plan.is_sparse(part) { 0.0 } else { mass / GROWTH_NODES as f64 },
             seed,

@@ -69,13 +69,24 @@ impl<O: Objective> Coarsening<'_, O> {
             last.compose(bundles);
             *top = Some(self.contract(graph, bundles)?);
         }
+        // Whether `last` are the nodes of the current graph one by one: then groups of these need not be there twice.
+        let mut is_fresh = top.is_none();
         loop {
             let of_level = kept.last().and_then(|level| level.graph.as_ref());
             let current = top.as_ref().or(of_level);
             let merging = Merging { within: within.as_deref(), ..self.merging };
             let Some(round) = merging.round(current.unwrap_or(graph), self.clock)? else { return Ok(()) };
-            last.compose(&round);
             within = within.map(|within| round.restrict(&within));
+            let round = match is_fresh {
+                true => {
+                    *last = round;
+                    None
+                }
+                false => {
+                    last.compose(&round);
+                    Some(round)
+                }
+            };
             let max_contracted = self.merging.limits.coarsening.max_contracted_entries;
             if current.is_none() && graph.columns().len() > max_contracted {
                 while let Some(more) = self.propagate_beside(graph, last, within.as_deref())? {
@@ -85,15 +96,20 @@ impl<O: Objective> Coarsening<'_, O> {
             }
             let n_groups = last.count;
             let next = match current.filter(|current| cost(current) <= room) {
-                Some(current) => self.contract(current, &round)?,
+                Some(current) => self.contract(current, round.as_ref().unwrap_or(last))?,
                 None => {
                     drop((round, top.take()));
                     kept.iter_mut().for_each(|level| level.graph = None);
-                    self.contract(graph, &composed(kept, last))?
+                    match kept.is_empty() {
+                        true => self.contract(graph, last)?,
+                        false => self.contract(graph, &composed(kept, last))?,
+                    }
                 }
             };
             let n_before = kept.last().map_or(graph.n_nodes(), |level| level.groups.count);
-            if (n_groups as f64) < self.kept_share * n_before as f64 && n_groups > self.min_kept_nodes {
+            is_fresh =
+                (n_groups as f64) < self.kept_share * n_before as f64 && n_groups > self.min_kept_nodes;
+            if is_fresh {
                 let groups = std::mem::replace(last, Groups::singletons(n_groups));
                 kept.push(Level { graph: Some(next), groups });
                 *top = None;

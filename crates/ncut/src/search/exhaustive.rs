@@ -16,12 +16,13 @@ pub(super) fn best_of_all<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>) -
         graph,
         objective: task.objective,
         floor: task.floor,
+        links: task.connected.then(|| Links::of(graph)),
         labels: vec![0; graph.n_nodes()],
         clusters: vec![Sums::default(); n_clusters],
         best: None,
     };
     visit.place(0, 0);
-    let (_, _, labels) = visit.best.expect("there are as many nodes as clusters");
+    let (_, _, labels) = visit.best.expect("every graph can be divided into clusters that hold together");
     Ok(task.solution(task.partition(graph, labels)?, StopReason::LocalOptimum))
 }
 
@@ -30,6 +31,8 @@ struct Visit<'g, O> {
     graph: &'g Graph<'g>,
     objective: O,
     floor: f64,
+    /// Where clusters are to hold together.
+    links: Option<Links>,
     labels: Vec<ClusterId>,
     clusters: Vec<Sums>,
     /// Shortfall, objective and labels of the best so far.
@@ -68,8 +71,47 @@ impl<O: Objective> Visit<'_, O> {
             .best
             .as_ref()
             .is_none_or(|best| shortfall < best.0 || (shortfall == best.0 && objective > best.1));
-        if is_better {
+        let is_allowed = || self.links.as_ref().is_none_or(|links| links.hold(&self.labels));
+        if is_better && is_allowed() {
             self.best = Some((shortfall, objective, self.labels.clone()));
         }
+    }
+}
+
+/// Nodes as bits: the neighbours of every node, itself among them.
+struct Links {
+    of_node: Vec<u64>,
+}
+
+impl Links {
+    fn of(graph: &Graph<'_>) -> Self {
+        let of_node =
+            |node: NodeId| graph.neighbors(node).fold(1 << node, |bits, (near, _)| bits | 1 << near);
+        Self { of_node: (0..graph.n_nodes() as NodeId).map(of_node).collect() }
+    }
+
+    /// The nodes that `first` is linked to by way of nodes among `allowed`, which it is one of.
+    fn reached(&self, first: usize, allowed: u64) -> u64 {
+        let (mut reached, mut visited) = (1u64 << first, 0u64);
+        while reached != visited {
+            let node = (reached & !visited).trailing_zeros() as usize;
+            visited |= 1 << node;
+            reached |= self.of_node[node] & allowed;
+        }
+        reached
+    }
+
+    /// Whether all clusters hold together, the components that they hold as a whole left aside.
+    fn hold(&self, labels: &[ClusterId]) -> bool {
+        let mut n_parts = vec![0; labels.len()];
+        let mut left = u64::MAX >> (64 - labels.len());
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            let own = (0..labels.len()).filter(|&node| labels[node] == labels[first]);
+            let piece = self.reached(first, own.fold(0, |bits, node| bits | 1 << node));
+            left &= !piece;
+            n_parts[labels[first] as usize] += usize::from(piece != self.reached(first, u64::MAX));
+        }
+        n_parts.iter().all(|&n_parts| n_parts <= 1)
     }
 }

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! plan         every decision                      solution, task   what is asked for, and what is found
+//! connect      clusters that hold together
 //! coarsen      graph -> levels                     uncoarsen        labels of the last level -> labels of the graph
 //! bisect       a cluster -> two halves             split            as many clusters as asked for
 //! split_merge  one cluster split, two merged       multilevel       uncoarsen(initial(coarsen(graph)))
@@ -11,11 +12,12 @@
 //! recombine    a population of solutions           exhaustive, components   graphs that need no search
 //! ```
 //!
-//! All phases work under the same constraint, a *floor* for the mass of every cluster, and none gives back less than
-//! it was given. Starts compete by one rule, see [`Choice`].
+//! All phases work under the same constraints, connected clusters and a *floor* for the mass of each, and none gives back less
+//! than it was given. Starts compete by one rule, see [`Choice`].
 
 mod plan;
 mod solution;
+mod connect;
 mod task;
 mod components;
 mod exhaustive;
@@ -34,13 +36,13 @@ use crate::error::Result;
 use crate::graph::Graph;
 use crate::limits::Limits;
 use crate::objective::Objective;
-use crate::parallel::join;
+use crate::parallel::{join, prelude::*};
 use crate::partition::ClusterId;
 use crate::progress::{Clock, StopReason, Stopped};
 
 use components::Pieces;
 use multilevel::{Pass, completed, multilevel, multilevel_of_alike, multilevel_twice};
-use recombine::evolve;
+use recombine::{cross, evolve};
 use solution::Solution;
 use split::balanced;
 use split_merge::split_merge;
@@ -55,6 +57,9 @@ const CYCLE_NOISE: f64 = 0.2;
 /// How much higher the floor of the stricter starts is.
 const STRICTER: f64 = 2.0;
 
+/// Starts of highest modularity of which every two are crossed.
+const N_CROSSED: usize = 3;
+
 /// Shares that a result without one is compared with; on very large graphs only the first.
 pub(crate) const SHARES_TO_COMPARE: [f64; 3] = [0.25, 0.5, 1.0];
 
@@ -66,8 +71,16 @@ pub(crate) struct Request {
     /// What is asked for comes last; before it what takes less effort, row by row, or keeps a larger share, in a row. What
     /// these give is kept until something no worse is found: more effort and fewer constraints never give less.
     pub(crate) ladder: Vec<Vec<Rung>>,
+    /// Whether every cluster is to hold together.
+    pub(crate) connected: bool,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
+}
+
+impl Request {
+    fn asked_share(&self) -> f64 {
+        self.ladder.last().and_then(|row| row.last()).map_or(0.0, |asked| asked.min_share)
+    }
 }
 
 /// One solve of the [ladder](Request::ladder).
@@ -98,7 +111,12 @@ pub(crate) fn search<O: Objective>(
 ) -> Result<Searched> {
     let tally = Tally::default();
     let facts = Facts::of(graph, request.n_clusters);
-    let plan_of = |rung: &Rung| Plan::new(facts, &rung.effort, rung.choice, &request.limits);
+    // Communities under a share that is only compared with cost more than they give, unless it is the usual one.
+    let plan_of = |rung: &Rung| {
+        let is_usual = rung.min_share <= SHARES_TO_COMPARE[0] || request.asked_share() > 0.0;
+        let communities_start = rung.effort.communities_start && is_usual;
+        Plan::new(facts, &Effort { communities_start, ..rung.effort }, rung.choice, &request.limits)
+    };
     let asked = request.ladder.last().and_then(|row| row.last()).expect("the last rung is what is asked for");
     let plan = plan_of(asked);
     // What the row below has found, and the answer so far.
@@ -123,6 +141,7 @@ pub(crate) fn search<O: Objective>(
                 objective,
                 n_clusters: request.n_clusters,
                 floor: 0.0,
+                connected: request.connected,
                 bundles: None,
                 rule: request.rule,
                 plan: &plan_of(rung),
@@ -207,13 +226,19 @@ fn solve_one<O: Objective>(
     let (mut candidates, n_plain) = match given {
         Some(labels) => (vec![starts::given(graph, labels.to_vec(), task)?], 1),
         None => {
-            let Starts { plain, released } = all_starts(graph, task, seed)?;
+            let Starts { plain, others } = all_starts(graph, task, seed)?;
             let n_plain = plain.len();
-            (plain.into_iter().chain(released).collect(), n_plain)
+            (plain.into_iter().chain(others).collect(), n_plain)
         }
     };
     if candidates.is_empty() || (!candidates.iter().any(Solution::is_feasible) && !task.is_stopped()) {
-        candidates.push(task.improve(graph, balanced(graph, task), Proof::Full, seed)?);
+        let nearest =
+            candidates.iter().reduce(|best, other| if other.is_better_than(best) { other } else { best });
+        candidates.push(match nearest.filter(|_| task.connected) {
+            // Clusters that are linked to nothing of their own would all be taken apart again.
+            Some(nearest) => repair::at_the_floor(graph, nearest.clone(), task)?,
+            None => task.improve(graph, balanced(graph, task), Proof::Full, seed)?,
+        });
     }
     let feasible = candidates[..n_plain].iter().chain(best_start).filter(|start| start.is_feasible());
     let yardstick = feasible.map(|start| start.objective).fold(f64::NEG_INFINITY, f64::max);
@@ -276,8 +301,9 @@ fn cycled<O: Objective>(
 struct Starts {
     /// What the paper and less effort would give, or better: nothing below the best of them is chosen.
     plain: Vec<Solution>,
-    /// Made under a stricter floor than is asked for, which differ less in mass, and then released.
-    released: Vec<Solution>,
+    /// Others, which only modularity chooses: made under a stricter floor than is asked for, which differ less in mass, and
+    /// then released; from communities.
+    others: Vec<Solution>,
 }
 
 /// The starts. Where modularity chooses, split-merge on the graph itself is left out: it gains in the objective, and next to
@@ -301,8 +327,9 @@ fn all_starts<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) ->
             Some(strict) => starts::paper_released(graph, &paper, strict, task)?,
             None => None,
         };
+        let paper = task.held_together(graph, paper)?;
         let plain = improved(repair::at_the_floor(graph, paper, task)?)?;
-        Ok(Starts { plain, released: released.into_iter().collect() })
+        Ok(Starts { plain, others: released.into_iter().collect() })
     };
     let from_merging = || -> Result<Starts> {
         if !plan.merging_start {
@@ -319,13 +346,40 @@ fn all_starts<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) ->
         let others = starts_in_doubt(graph, &merged, task, &pass)?;
         let mut plain = improved(merged)?;
         plain.extend(others);
-        Ok(Starts { plain, released })
+        Ok(Starts { plain, others: released })
     };
-    let (paper, merged) = join(from_paper, from_merging);
+    let from_communities = || match plan.communities_start && !task.is_stopped() {
+        true => starts::communities(graph, task, seed),
+        false => Ok(Vec::new()),
+    };
+    let ((paper, merged), communities) = join(|| join(from_paper, from_merging), from_communities);
     let (mut all, merged) = (paper?, merged?);
     all.plain.extend(merged.plain);
-    all.released.extend(merged.released);
+    all.others.extend(merged.others);
+    all.others.extend(communities?);
+    if plan.communities_start {
+        all.others.extend(crossed(graph, &all, task, seed)?);
+    }
+    let at_the_floor = |start| repair::at_the_floor(graph, start, task);
+    all.others = all.others.into_iter().map(at_the_floor).collect::<Result<_>>()?;
     Ok(all)
+}
+
+/// What the starts of highest modularity have in common, by twos, clustered anew.
+fn crossed<O: Objective>(
+    graph: &Graph<'_>,
+    starts: &Starts,
+    task: &Task<'_, O>,
+    seed: u64,
+) -> Result<Vec<Solution>> {
+    let feasible = starts.plain.iter().chain(&starts.others).filter(|start| start.is_feasible());
+    let mut by_modularity: Vec<&Solution> = feasible.collect();
+    by_modularity.sort_by(|a, b| b.modularity.total_cmp(&a.modularity));
+    let highest = &by_modularity[..by_modularity.len().min(N_CROSSED)];
+    let pairs: Vec<(&Solution, &Solution)> = (0..highest.len())
+        .flat_map(|second| (0..second).map(move |first| (highest[first], highest[second])))
+        .collect();
+    pairs.par_iter().with_max_len(1).map(|(first, second)| cross(graph, first, second, task, seed)).collect()
 }
 
 /// As [`all_starts`], where two graphs beside the one there is would be too many: what makes such graphs runs by itself.
@@ -337,14 +391,16 @@ fn starts_of_large<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u6
         || from_paper.map(|labels| starts::descended(graph, labels, task)).transpose(),
         || plan.merging_start.then(|| multilevel(graph, task, &pass)).transpose(),
     );
-    let paper = paper?.map(|found| repair::at_the_floor(graph, found, task)).transpose()?;
+    let paper = paper?
+        .map(|found| repair::at_the_floor(graph, task.held_together(graph, found)?, task))
+        .transpose()?;
     let mut plain: Vec<Solution> = paper.into_iter().collect();
     if let Some(merged) = merged? {
         let others = starts_in_doubt(graph, &merged, task, &pass)?;
         plain.push(merged);
         plain.extend(others);
     }
-    Ok(Starts { plain, released: Vec::new() })
+    Ok(Starts { plain, others: Vec::new() })
 }
 
 fn first_pass(plan: &Plan, seed: u64) -> Pass<'static> {

@@ -115,6 +115,7 @@ fn coarsening<'c, O: Objective>(graph: &Graph<'_>, task: &Task<'c, O>, pass: &Pa
     let cap = task.total_mass(graph) / task.n_clusters as f64;
     let merging = Merging {
         floor: if is_cycle { 0.0 } else { task.floor },
+        connected: task.merges_linked_only(),
         within: pass.within,
         propagates: plan.propagation,
         has_splits_later: pass.split_rounds > 0,

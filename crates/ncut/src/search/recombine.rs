@@ -180,7 +180,7 @@ fn rank(a: &Solution, b: &Solution) -> Ordering {
 
 /// Contracts what two solutions agree on, merges that greedily, and refines; or starts from the better of the
 /// two there, whichever ends higher.
-fn cross<O: Objective>(
+pub(super) fn cross<O: Objective>(
     graph: &Graph<'_>,
     first: &Solution,
     second: &Solution,
@@ -194,8 +194,13 @@ fn cross<O: Objective>(
     let Ok(small) = or_stopped(graph.contract_observed(&group_of, n_groups, task.clock))? else {
         return Ok(first.clone());
     };
-    let merging =
-        Merging { floor: task.floor, noise: FRESH_NOISE, seed, ..task.merging_down_to(task.n_clusters) };
+    let merging = Merging {
+        floor: task.floor,
+        connected: task.merges_linked_only(),
+        noise: FRESH_NOISE,
+        seed,
+        ..task.merging_down_to(task.n_clusters)
+    };
     let mut inherited = vec![0; n_groups];
     for (&group, &label) in group_of.iter().zip(&first.labels) {
         inherited[group as usize] = label;

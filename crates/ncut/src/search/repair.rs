@@ -32,7 +32,11 @@ pub(super) fn repair<O: Objective>(
     task: &Task<'_, O>,
 ) -> Result<Vec<ClusterId>> {
     let quotient = or_stopped(graph.contract_observed(&labels, task.n_clusters, task.clock))?;
-    let merging = Merging { floor: task.floor, ..task.merging_down_to(task.n_clusters) };
+    let merging = Merging {
+        floor: task.floor,
+        connected: task.merges_linked_only(),
+        ..task.merging_down_to(task.n_clusters)
+    };
     let groups = match quotient {
         Ok(quotient) => or_stopped(merging.merge_all(&quotient, task.clock))?,
         Err(stopped) => Err(stopped),

@@ -79,6 +79,28 @@ impl Solution {
     }
 }
 
+/// What counts first when labellings are compared.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Worth {
+    shortfall: f64,
+    objective: f64,
+}
+
+impl Worth {
+    pub(super) fn of<O: Objective>(partition: &Partition<'_, O>, floor: f64) -> Self {
+        let objective = partition.table().objective_type();
+        let masses = partition.table().iter().map(|cluster| objective.mass(&cluster.sums));
+        let lowest = masses.fold(f64::INFINITY, f64::min);
+        Self { shortfall: shortfall(lowest, floor), objective: partition.objective() }
+    }
+
+    /// Nearer to the floor, or as near and higher in the objective.
+    pub(super) fn is_above(&self, other: &Self) -> bool {
+        self.shortfall < other.shortfall
+            || (self.shortfall == other.shortfall && self.objective > other.objective)
+    }
+}
+
 /// How far the lowest mass is below a floor.
 pub(super) fn shortfall(lowest: f64, floor: f64) -> f64 {
     (floor * (1.0 - ROUNDING) - lowest).max(0.0)

@@ -38,7 +38,14 @@ pub(super) fn split_until_enough<O: Objective>(
         let best = (0..n_clusters).max_by(|a, b| gain(a).total_cmp(&gain(b)).then(b.cmp(a)));
         let Some((best, split)) = best.and_then(|best| splits[best].take().map(|split| (best, split))) else {
             drop(parts);
-            return cut_the_largest(graph, labels, n_clusters, task);
+            if !task.connected {
+                return cut_the_largest(graph, labels, n_clusters, task);
+            }
+            // Holding together goes before the floor.
+            return match task.floor > 0.0 && !task.is_stopped() {
+                true => split_until_enough(graph, labels, n_clusters, &Task { floor: 0.0, ..*task }),
+                false => cut_off_nodes(graph, labels, n_clusters, task.n_clusters),
+            };
         };
         unknown = vec![best as ClusterId, n_clusters as ClusterId];
         let moved = split.moved;
@@ -111,6 +118,49 @@ fn cut_the_largest<O: Objective>(
         }
         for (cluster, nodes) in [(cluster, staying.1), (new as ClusterId, moving.1)] {
             heap.push((rank(&nodes), Reverse(cluster), nodes));
+        }
+    }
+    Ok(labels)
+}
+
+/// Cuts single nodes off the clusters with the most nodes, until there are enough clusters. What is connected stays so.
+fn cut_off_nodes(
+    graph: &Graph<'_>,
+    mut labels: Vec<ClusterId>,
+    n_given: usize,
+    n_clusters: usize,
+) -> Result<Vec<ClusterId>> {
+    let parts = Parts::new(graph, &labels, n_given)?;
+    let mut by_size: Vec<Vec<NodeId>> =
+        (0..n_given as ClusterId).map(|cluster| parts.nodes(cluster).to_vec()).collect();
+    drop(parts);
+    by_size.sort_by_key(|nodes| Reverse(nodes.len()));
+    let mut was_reached = vec![false; labels.len()];
+    let mut new = n_given as ClusterId..n_clusters as ClusterId;
+    for nodes in by_size {
+        // In the order of a walk outwards every node is reached by way of one before it: the last ones can go.
+        let mut walk: Vec<NodeId> = Vec::with_capacity(nodes.len());
+        for first in nodes {
+            if std::mem::replace(&mut was_reached[first as usize], true) {
+                continue;
+            }
+            let mut next = walk.len();
+            walk.push(first);
+            while let Some(&node) = walk.get(next) {
+                graph.for_each_neighbor(node, |neighbor, _| {
+                    let is_inside = labels[neighbor as usize] == labels[node as usize];
+                    if is_inside && !std::mem::replace(&mut was_reached[neighbor as usize], true) {
+                        walk.push(neighbor);
+                    }
+                });
+                next += 1;
+            }
+        }
+        for (&node, cluster) in walk[1..].iter().rev().zip(&mut new) {
+            labels[node as usize] = cluster;
+        }
+        if new.is_empty() {
+            break;
         }
     }
     Ok(labels)

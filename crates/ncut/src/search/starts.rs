@@ -1,10 +1,12 @@
 //! Starts that do not come from merging.
 
+use crate::communities::{Communities, Thoroughness};
 use crate::descent::{Proof, descend};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::hierarchy::n2hi;
 use crate::objective::Objective;
+use crate::parallel::prelude::*;
 use crate::partition::{ClusterId, Partition};
 use crate::progress::StopReason;
 
@@ -12,9 +14,12 @@ use super::repair::{at_the_floor, repair};
 use super::solution::Solution;
 use super::task::Task;
 
+/// Resolutions of modularity at which communities are looked for; `None` for the one that makes as many as asked for.
+const RESOLUTIONS: [Option<f64>; 2] = [None, Some(1.0)];
+
 /// The paper's labels (N2HI, then Fast-CD), brought to the floor where they are not.
 pub(super) fn paper_at_the_floor<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>) -> Result<Solution> {
-    at_the_floor(graph, paper(graph, task)?, task)
+    at_the_floor(graph, task.held_together(graph, paper(graph, task)?)?, task)
 }
 
 /// The paper's labels, whatever their masses.
@@ -61,10 +66,29 @@ pub(super) fn given<O: Objective>(
     task: &Task<'_, O>,
 ) -> Result<Solution> {
     let start = task.solution(unconstrained(graph, labels, task)?, StopReason::SweepLimit);
+    let start = task.held_together(graph, start)?;
     if start.is_feasible() {
         return task.improve(graph, start.labels, Proof::Full, 0);
     }
     at_the_floor(graph, start, task)
+}
+
+/// Communities of high modularity after a descent: those of the resolution that makes as many as asked for, and of some
+/// others, merged down to as many.
+pub(super) fn communities<O: Objective>(
+    graph: &Graph<'_>,
+    task: &Task<'_, O>,
+    seed: u64,
+) -> Result<Vec<Solution>> {
+    let start = |&resolution: &Option<f64>| {
+        let (limits, thoroughness) = (&task.plan.limits, Thoroughness::Run);
+        let asked = Communities { resolution, thoroughness, seed, limits };
+        // Volumes are not what the floor of other objectives is measured in.
+        let min_volume = if O::USES_SIZES { 0.0 } else { task.floor };
+        let found = asked.find_exactly(graph, task.n_clusters, min_volume, None, task.clock)?;
+        given(graph, found.labels, task)
+    };
+    RESOLUTIONS.par_iter().with_max_len(1).map(start).collect()
 }
 
 /// A partition without a floor.

@@ -2,7 +2,9 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-use crate::descent::{Descent, Proof, StoppingRule, chains, exchange, settle_active, settle_all};
+use crate::descent::{
+    Descent, Proof, StoppingRule, chains, exchange, settle_active, settle_all, settle_connected,
+};
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 use crate::hierarchy::{Groups, Merging};
@@ -10,8 +12,9 @@ use crate::objective::Objective;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::{Clock, StopReason};
 
-use super::plan::Plan;
-use super::solution::Solution;
+use super::connect::{Connected, connected};
+use super::plan::{Choice, Plan};
+use super::solution::{Solution, Worth};
 
 /// Rounds of chains after a descent, at most.
 const MAX_CHAIN_ROUNDS: u64 = 3;
@@ -25,6 +28,8 @@ pub(super) struct Task<'t, O> {
     pub(super) n_clusters: usize,
     /// Mass that no cluster may fall below.
     pub(super) floor: f64,
+    /// Whether every cluster is to hold together.
+    pub(super) connected: bool,
     /// Groups that coarsening starts from, on a graph too large to be contracted beforehand.
     pub(super) bundles: Option<&'t Groups>,
     pub(super) rule: StoppingRule,
@@ -83,6 +88,13 @@ impl<'t, O: Objective> Task<'t, O> {
         (0..graph.n_nodes() as NodeId).map(|node| self.mass(graph, node)).sum()
     }
 
+    /// Whether only linked nodes merge. Without a floor clusters hold together nearly always, however nodes were merged; and so
+    /// do those of large graphs without hubs, where nodes of a cluster that are not linked come together fastest.
+    pub(super) fn merges_linked_only(&self) -> bool {
+        let is_plain = self.plan.is_large && self.plan.facts.is_even;
+        self.connected && self.floor > 0.0 && !is_plain
+    }
+
     /// Merging by the gain of the objective, without any constraint.
     pub(super) fn merging_down_to(&self, target: usize) -> Merging<'t, O> {
         Merging::down_to(target, self.objective, &self.plan.limits)
@@ -102,7 +114,8 @@ impl<'t, O: Objective> Task<'t, O> {
         Solution::new(partition, stop_reason, self.floor)
     }
 
-    /// Improves labels by single moves, and by chains of them.
+    /// Improves labels by single moves, and by chains of them. Where clusters are to hold together, they do in the end; if they
+    /// did before, what is found is no worse.
     pub(super) fn improve(
         &self,
         graph: &Graph<'_>,
@@ -110,16 +123,47 @@ impl<'t, O: Objective> Task<'t, O> {
         proof: Proof,
         seed: u64,
     ) -> Result<Solution> {
-        let mut partition = self.partition(graph, labels)?;
+        if !self.connected {
+            let (partition, stop_reason) = self.improve_freely(self.partition(graph, labels)?, proof, seed);
+            return Ok(self.solution(partition, stop_reason));
+        }
+        let start = self.partition(graph, labels.clone())?;
+        let before = Worth::of(&start, self.floor);
+        let (mut partition, mut stop_reason) = self.improve_freely(start, proof, seed);
+        let Some(reason) = self.mend(&mut partition) else {
+            return Ok(self.solution(partition, stop_reason));
+        };
+        stop_reason = reason;
+        let mended = Worth::of(&partition, self.floor);
+        let found = self.solution(partition, stop_reason);
+        if self.is_stopped() || !before.is_above(&mended) {
+            return Ok(found);
+        }
+        // What was lost by holding together was gained by falling apart: once more, one careful step at a time.
+        let mut start = self.partition(graph, labels)?;
+        if connected(&start).is_some() {
+            return Ok(found);
+        }
+        let stop_reason = self.settle_connected(&mut start, vec![true; graph.n_nodes()]);
+        Ok(found.or_preferred(self.solution(start, stop_reason), Choice::Objective))
+    }
+
+    /// Whatever improves labels, whether clusters hold together or not.
+    fn improve_freely<'g>(
+        &self,
+        mut partition: Partition<'g, O>,
+        proof: Proof,
+        seed: u64,
+    ) -> (Partition<'g, O>, StopReason) {
         if let Some(stopped) = self.clock.stopped() {
-            return Ok(self.solution(partition, stopped.0));
+            return (partition, stopped.0);
         }
         let mut links = Links::new(self.n_clusters);
         let mut settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.clock);
         self.count(&settled);
         if self.plan.chains && self.rule.max_sweeps > 0 {
             for round in 0..MAX_CHAIN_ROUNDS {
-                let everyone = 0..graph.n_nodes() as NodeId;
+                let everyone = 0..partition.graph().n_nodes() as NodeId;
                 let gained =
                     chains(&mut partition, everyone, seed.wrapping_add(round), &mut links, self.clock);
                 if gained < MIN_CHAIN_GAIN * self.objective.unit() || self.is_stopped() {
@@ -134,7 +178,47 @@ impl<'t, O: Objective> Task<'t, O> {
             self.count(&settled);
         }
         partition.refresh();
-        Ok(self.solution(partition, settled.stop_reason))
+        (partition, settled.stop_reason)
+    }
+
+    /// Brings clusters together that have fallen apart, and improves where that has changed something; `None` where all hold
+    /// together.
+    fn mend(&self, partition: &mut Partition<'_, O>) -> Option<StopReason> {
+        let Connected { labels, moved } = connected(partition)?;
+        let graph = partition.graph();
+        let mut active = vec![false; graph.n_nodes()];
+        partition.set_floor(0.0);
+        for node in moved {
+            if let Some(step) = partition.move_to(node, labels[node as usize]) {
+                partition.apply(step);
+            }
+            active[node as usize] = true;
+            graph.for_each_neighbor(node, |neighbor, _| active[neighbor as usize] = true);
+        }
+        partition.set_floor(self.floor);
+        Some(self.settle_connected(partition, active))
+    }
+
+    fn settle_connected(&self, partition: &mut Partition<'_, O>, active: Vec<bool>) -> StopReason {
+        if let Some(stopped) = self.clock.stopped() {
+            return stopped.0;
+        }
+        let mut links = Links::new(self.n_clusters);
+        let settled = settle_connected(partition, active, &self.rule, &mut links, self.clock);
+        self.count(&settled);
+        settled.stop_reason
+    }
+
+    /// The same labels, brought together where clusters are to hold together.
+    pub(super) fn held_together(&self, graph: &Graph<'_>, found: Solution) -> Result<Solution> {
+        if !self.connected {
+            return Ok(found);
+        }
+        let mut partition = self.partition(graph, found.labels.clone())?;
+        Ok(match self.mend(&mut partition) {
+            Some(stop_reason) => self.solution(partition, stop_reason),
+            None => found,
+        })
     }
 
     /// Lets all pairs of clusters exchange nodes.
@@ -166,7 +250,8 @@ impl<'t, O: Objective> Task<'t, O> {
         if self.plan.chains && self.rule.max_sweeps > 0 {
             chains(&mut partition, nodes.iter().copied(), seed, &mut links, self.clock);
         }
-        self.solution(partition, settled.stop_reason)
+        let mended = if self.connected { self.mend(&mut partition) } else { None };
+        self.solution(partition, mended.unwrap_or(settled.stop_reason))
     }
 
     pub(super) fn count(&self, descent: &Descent) {

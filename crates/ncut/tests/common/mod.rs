@@ -110,6 +110,41 @@ pub(crate) fn objective(matrix: &[Vec<f64>], labels: &[u32]) -> f64 {
     sums.values().filter(|sum| sum.1 > 0.0).map(|sum| sum.0 / sum.1).sum()
 }
 
+/// Whether every cluster is connected, the components of the graph that it holds as a whole left aside.
+pub(crate) fn hold_together<L: Copy + PartialEq>(matrix: &[Vec<f64>], labels: &[L]) -> bool {
+    let n_nodes = labels.len();
+    let reached = |first: usize, may_pass: &dyn Fn(usize) -> bool| {
+        let mut reached = vec![false; n_nodes];
+        reached[first] = true;
+        let mut stack = vec![first];
+        while let Some(node) = stack.pop() {
+            for next in 0..n_nodes {
+                if matrix[node][next] > 0.0 && may_pass(next) && !std::mem::replace(&mut reached[next], true)
+                {
+                    stack.push(next);
+                }
+            }
+        }
+        reached
+    };
+    let mut was_seen = vec![false; n_nodes];
+    let mut parts: Vec<L> = Vec::new();
+    for first in 0..n_nodes {
+        if was_seen[first] {
+            continue;
+        }
+        let piece = reached(first, &|node| labels[node] == labels[first]);
+        (0..n_nodes).filter(|&node| piece[node]).for_each(|node| was_seen[node] = true);
+        if piece != reached(first, &|_| true) {
+            if parts.contains(&labels[first]) {
+                return false;
+            }
+            parts.push(labels[first]);
+        }
+    }
+    true
+}
+
 /// The labels renamed by first appearance, so that equal partitions are equal.
 pub(crate) fn canonical<L: Copy + Ord>(labels: &[L]) -> Vec<usize> {
     let mut names = BTreeMap::new();
