@@ -11,7 +11,7 @@ use crate::partition::{Links, Partition};
 use crate::progress::{Clock, Progress, Stage, StopReason, Stopped};
 
 pub(crate) use chains::chains;
-pub(crate) use connected::settle_connected;
+pub(crate) use connected::{Bridges, settle_connected};
 pub(crate) use exchange::exchange;
 pub use settle::settle;
 pub(crate) use settle::{Proof, settle_active, settle_all};

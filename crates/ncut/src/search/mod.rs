@@ -8,7 +8,7 @@
 //! coarsen      graph -> levels                     uncoarsen        labels of the last level -> labels of the graph
 //! bisect       a cluster -> two halves             split            as many clusters as asked for
 //! split_merge  one cluster split, two merged       multilevel       uncoarsen(initial(coarsen(graph)))
-//! repair       clusters below the floor            starts           labels that do not come from merging
+//! repair, grow clusters below the floor            starts           labels that do not come from merging
 //! recombine    a population of solutions           exhaustive, components   graphs that need no search
 //! ```
 //!
@@ -28,6 +28,7 @@ mod split;
 mod split_merge;
 mod multilevel;
 mod repair;
+mod grow;
 mod starts;
 mod recombine;
 
@@ -41,6 +42,7 @@ use crate::partition::ClusterId;
 use crate::progress::{Clock, StopReason, Stopped};
 
 use components::Pieces;
+use grow::grown;
 use multilevel::{Pass, completed, multilevel, multilevel_of_alike, multilevel_twice};
 use recombine::{cross, evolve};
 use solution::Solution;
@@ -236,7 +238,13 @@ fn solve_one<O: Objective>(
             candidates.iter().reduce(|best, other| if other.is_better_than(best) { other } else { best });
         candidates.push(match nearest.filter(|_| task.connected) {
             // Clusters that are linked to nothing of their own would all be taken apart again.
-            Some(nearest) => repair::at_the_floor(graph, nearest.clone(), task)?,
+            Some(nearest) => match repair::at_the_floor(graph, nearest.clone(), task)? {
+                repaired if repaired.is_feasible() => repaired,
+                repaired => {
+                    let nearest = nearest.clone().or_preferred(repaired, Choice::Objective);
+                    task.improve(graph, grown(graph, nearest, task)?.labels, Proof::Full, seed)?
+                }
+            },
             None => task.improve(graph, balanced(graph, task), Proof::Full, seed)?,
         });
     }
