@@ -12,6 +12,8 @@ import time
 from contest import ENOUGH_CORES, N_THREADS, Programs, checked, free_cores, ncut_report, peers_for, rows, say
 import choose
 import communities
+import connected
+import networks
 import regimes
 from graphs import Spec, made, write_edge_list
 from results import write_page
@@ -105,6 +107,12 @@ class Suite:
     def choose(self):
         return choose.run(self.programs, self.folder, self.is_quick)
 
+    def networks(self):
+        return networks.run(self.programs, self.folder, self.is_quick)
+
+    def connected(self):
+        return connected.run(self.programs, self.folder, self.is_quick)
+
     def read_by_ncut(self, kind, file, n_threads):
         """With one cluster there is nothing to solve."""
         report = ncut_report(self.programs, file, 1, "fast", n_threads)
@@ -175,7 +183,14 @@ def processor():
 
 
 def main():
-    sections = ["sweep", "peers", "growth", "reading", "regimes", "communities", "choose"]
+    own_pages = {
+        "regimes": regimes,
+        "communities": communities,
+        "choose": choose,
+        "networks": networks,
+        "connected": connected,
+    }
+    sections = ["sweep", "peers", "growth", "reading", *own_pages]
     parser = argparse.ArgumentParser(prog="benchmarks/run", description="ncut beside its peers, as one page")
     parser.add_argument("--quick", action="store_true", help="tiny graphs, to try the suite itself")
     parser.add_argument(
@@ -208,16 +223,10 @@ def main():
             with open(path) as file:
                 measured[section] = json.load(file)
     pages = folder if options.quick else "benchmarks"
-    if "regimes" in measured:
-        # A page of its own.
-        with open(os.path.join(pages, "regimes.md"), "w") as file:
-            file.write(regimes.page(measured.pop("regimes")))
-    if "communities" in measured:
-        with open(os.path.join(pages, "communities.md"), "w") as file:
-            file.write(communities.page(measured.pop("communities")))
-    if "choose" in measured:
-        with open(os.path.join(pages, "choose.md"), "w") as file:
-            file.write(choose.page(measured.pop("choose")))
+    for section, module in own_pages.items():
+        if section in measured:
+            with open(os.path.join(pages, f"{section}.md"), "w") as file:
+                file.write(module.page(measured.pop(section)))
     page = os.path.join(pages, "results.md")
     write_page(page, measured)
     say(f"{page} written")
