@@ -56,6 +56,7 @@ impl Preset {
         match self {
             Self::Paper | Self::Fast => Effort {
                 hierarchy_start: false,
+                communities_start: false,
                 only_quick_refinement: true,
                 split_rounds: 0,
                 v_cycles: 1,
@@ -69,7 +70,10 @@ impl Preset {
 
     /// How starts compete under a share.
     pub fn choice(self, min_share: f64) -> Choice {
-        if self == Self::Default && min_share > 0.0 { Choice::Modularity } else { Choice::Objective }
+        match self {
+            Self::Fast | Self::Default if min_share > 0.0 => Choice::Modularity,
+            _ => Choice::Objective,
+        }
     }
 
     /// The share of the mean volume that no cluster falls below, unless another is asked for.

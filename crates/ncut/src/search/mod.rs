@@ -124,6 +124,7 @@ pub(crate) fn search<O: Objective>(
     // What the row below has found, and the answer so far.
     let mut below: Vec<(f64, Solution)> = Vec::new();
     let mut answer: Option<Solution> = None;
+    let mut from_merging = FromMerging::default();
     'ladder: for (effort, row) in request.ladder.iter().enumerate() {
         let is_last_row = effort + 1 == request.ladder.len();
         let mut found: Vec<(f64, Solution)> = Vec::new();
@@ -155,7 +156,7 @@ pub(crate) fn search<O: Objective>(
             let stricter = found.iter().filter(|_| is_asked_share);
             let starts: Vec<Vec<ClusterId>> =
                 same.chain(stricter).map(|(_, start)| start.labels.clone()).collect();
-            let solution = solve_rung(graph, given, starts, request.seed, &task)?;
+            let solution = solve_rung(graph, given, starts, &mut from_merging, request.seed, &task)?;
             // Labels under a stricter share are as good an answer as any.
             let is_higher = |answer: &Solution| answer.objective < solution.objective;
             if is_asked_share || answer.as_ref().is_none_or(is_higher) {
@@ -175,6 +176,7 @@ fn solve_rung<O: Objective>(
     graph: &Graph<'_>,
     given: Option<&[ClusterId]>,
     starts: Vec<Vec<ClusterId>>,
+    from_merging: &mut FromMerging,
     seed: u64,
     task: &Task<'_, O>,
 ) -> Result<Solution> {
@@ -191,14 +193,16 @@ fn solve_rung<O: Objective>(
     let starts: Vec<Solution> = starts.collect::<Result<_>>()?;
     let best_start = starts.into_iter().reduce(|best, other| best.or_preferred(other, Choice::Objective));
     let found = match bundles.filter(|bundles| bundles.count > task.n_clusters) {
-        None => solve_one(graph, given, best_start.as_ref(), task, seed)?,
+        None => solve_one(graph, given, best_start.as_ref(), from_merging, task, seed)?,
         Some(bundles) if task.plan.is_large => {
-            solve_one(graph, None, best_start.as_ref(), &Task { bundles: Some(&bundles), ..*task }, seed)?
+            let task = &Task { bundles: Some(&bundles), ..*task };
+            solve_one(graph, None, best_start.as_ref(), from_merging, task, seed)?
         }
         Some(bundles) => {
             let bundled = graph.contract(&bundles.of_node, bundles.count)?;
             let plan = task.plan.for_graph(&bundled);
-            let of_bundles = solve_one(&bundled, None, None, &Task { plan: &plan, ..*task }, seed)?;
+            let bundled_task = Task { plan: &plan, ..*task };
+            let of_bundles = solve_one(&bundled, None, None, from_merging, &bundled_task, seed)?;
             let labels = bundles.project(&of_bundles.labels);
             let found = task.solution(task.partition(graph, labels)?, of_bundles.stop_reason);
             // The paper's labels are those of the graph as it is.
@@ -221,16 +225,17 @@ fn solve_one<O: Objective>(
     graph: &Graph<'_>,
     given: Option<&[ClusterId]>,
     best_start: Option<&Solution>,
+    from_merging: &mut FromMerging,
     task: &Task<'_, O>,
     seed: u64,
 ) -> Result<Solution> {
     let (plan, choice) = (task.plan, task.plan.choice);
-    let (mut candidates, n_plain) = match given {
+    let (mut candidates, n_references) = match given {
         Some(labels) => (vec![starts::given(graph, labels.to_vec(), task)?], 1),
         None => {
-            let Starts { plain, others } = all_starts(graph, task, seed)?;
-            let n_plain = plain.len();
-            (plain.into_iter().chain(others).collect(), n_plain)
+            let Starts { references, others } = all_starts(graph, from_merging, task, seed)?;
+            let n_references = references.len();
+            (references.into_iter().chain(others).collect(), n_references)
         }
     };
     if candidates.is_empty() || (!candidates.iter().any(Solution::is_feasible) && !task.is_stopped()) {
@@ -248,7 +253,7 @@ fn solve_one<O: Objective>(
             None => task.improve(graph, balanced(graph, task), Proof::Full, seed)?,
         });
     }
-    let feasible = candidates[..n_plain].iter().chain(best_start).filter(|start| start.is_feasible());
+    let feasible = candidates[..n_references].iter().chain(best_start).filter(|start| start.is_feasible());
     let yardstick = feasible.map(|start| start.objective).fold(f64::NEG_INFINITY, f64::max);
     let mut best = take_chosen(&mut candidates, yardstick, choice);
     if candidates.is_empty() {
@@ -289,7 +294,7 @@ fn cycled<O: Objective>(
             continue;
         }
         let is_much = match choice {
-            Choice::Modularity => found.modularity > best.modularity + MIN_CYCLE_GAIN,
+            Choice::Modularity => found.usefulness() > best.usefulness() + MIN_CYCLE_GAIN,
             Choice::Objective => {
                 let cut = task.objective.cut(best.objective, task.n_clusters);
                 found.objective > best.objective + MIN_CYCLE_GAIN * cut
@@ -307,16 +312,69 @@ fn cycled<O: Objective>(
 /// What a solve starts from.
 #[derive(Default)]
 struct Starts {
-    /// What the paper and less effort would give, or better: nothing below the best of them is chosen.
-    plain: Vec<Solution>,
-    /// Others, which only modularity chooses: made under a stricter floor than is asked for, which differ less in mass, and
-    /// then released; from communities.
+    /// The paper's labels at the floor; on large graphs all starts. Nothing below the best of them is chosen.
+    references: Vec<Solution>,
+    /// Others: from merging; made under a stricter floor than is asked for, which differ less in mass, and then released; from
+    /// communities.
     others: Vec<Solution>,
+}
+
+/// Starts from merging.
+struct MergingStarts {
+    first: Solution,
+    /// Those that do not trust single edges, and one under a stricter floor.
+    others: Vec<Solution>,
+}
+
+impl MergingStarts {
+    fn new<O: Objective>(
+        graph: &Graph<'_>,
+        strict: Option<&Task<'_, O>>,
+        task: &Task<'_, O>,
+        seed: u64,
+    ) -> Result<Self> {
+        let pass = first_pass(task.plan, seed);
+        let (first, released) = match strict {
+            Some(strict) => {
+                let [first, released] = multilevel_twice(graph, task, strict, &pass)?;
+                (first, Some(released))
+            }
+            None => (multilevel(graph, task, &pass)?, None),
+        };
+        let in_doubt = starts_in_doubt(graph, &first, task, &pass)?;
+        Ok(Self { first, others: in_doubt.into_iter().chain(released).collect() })
+    }
+}
+
+/// Starts from merging that the next rung may take over: they depend on few of a plan's decisions, and take most of the time of
+/// preset `fast`.
+#[derive(Default)]
+struct FromMerging(Vec<(usize, f64, Plan, MergingStarts)>);
+
+impl FromMerging {
+    fn take<O: Objective>(&mut self, graph: &Graph<'_>, task: &Task<'_, O>) -> Option<MergingStarts> {
+        let is_same = |(n_nodes, floor, plan, _): &(usize, f64, Plan, MergingStarts)| {
+            *n_nodes == graph.n_nodes() && *floor == task.floor && plan.merges_like(task.plan)
+        };
+        let place = self.0.iter().position(is_same)?;
+        Some(self.0.swap_remove(place).3)
+    }
+
+    fn keep<O: Objective>(&mut self, graph: &Graph<'_>, task: &Task<'_, O>, starts: MergingStarts) {
+        if !task.is_stopped() {
+            self.0.push((graph.n_nodes(), task.floor, *task.plan, starts));
+        }
+    }
 }
 
 /// The starts. Where modularity chooses, split-merge on the graph itself is left out: it gains in the objective, and next to
 /// nothing in modularity.
-fn all_starts<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) -> Result<Starts> {
+fn all_starts<O: Objective>(
+    graph: &Graph<'_>,
+    from_merging: &mut FromMerging,
+    task: &Task<'_, O>,
+    seed: u64,
+) -> Result<Starts> {
     let plan = task.plan;
     if plan.is_large {
         return starts_of_large(graph, task, seed);
@@ -336,34 +394,26 @@ fn all_starts<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) ->
             None => None,
         };
         let paper = task.held_together(graph, paper)?;
-        let plain = improved(repair::at_the_floor(graph, paper, task)?)?;
-        Ok(Starts { plain, others: released.into_iter().collect() })
+        let references = improved(repair::at_the_floor(graph, paper, task)?)?;
+        Ok(Starts { references, others: released.into_iter().collect() })
     };
-    let from_merging = || -> Result<Starts> {
-        if !plan.merging_start {
-            return Ok(Starts::default());
-        }
-        let pass = first_pass(plan, seed);
-        let (merged, released) = match &strict {
-            Some(strict) => {
-                let [merged, released] = multilevel_twice(graph, task, strict, &pass)?;
-                (merged, vec![released])
-            }
-            None => (multilevel(graph, task, &pass)?, Vec::new()),
-        };
-        let others = starts_in_doubt(graph, &merged, task, &pass)?;
-        let mut plain = improved(merged)?;
-        plain.extend(others);
-        Ok(Starts { plain, others: released })
+    let known = from_merging.take(graph, task);
+    let by_merging = || match known {
+        Some(starts) => Ok(Some(starts)),
+        None if plan.merging_start => MergingStarts::new(graph, strict.as_ref(), task, seed).map(Some),
+        None => Ok(None),
     };
     let from_communities = || match plan.communities_start && !task.is_stopped() {
         true => starts::communities(graph, task, seed),
         false => Ok(Vec::new()),
     };
-    let ((paper, merged), communities) = join(|| join(from_paper, from_merging), from_communities);
-    let (mut all, merged) = (paper?, merged?);
-    all.plain.extend(merged.plain);
-    all.others.extend(merged.others);
+    let ((paper, merged), communities) = join(|| join(from_paper, by_merging), from_communities);
+    let mut all = paper?;
+    if let Some(merged) = merged? {
+        all.others.extend(improved(merged.first.clone())?);
+        all.others.extend(merged.others.iter().cloned());
+        from_merging.keep(graph, task, merged);
+    }
     all.others.extend(communities?);
     if plan.communities_start {
         all.others.extend(crossed(graph, &all, task, seed)?);
@@ -380,9 +430,9 @@ fn crossed<O: Objective>(
     task: &Task<'_, O>,
     seed: u64,
 ) -> Result<Vec<Solution>> {
-    let feasible = starts.plain.iter().chain(&starts.others).filter(|start| start.is_feasible());
+    let feasible = starts.references.iter().chain(&starts.others).filter(|start| start.is_feasible());
     let mut by_modularity: Vec<&Solution> = feasible.collect();
-    by_modularity.sort_by(|a, b| b.modularity.total_cmp(&a.modularity));
+    by_modularity.sort_by(|a, b| b.usefulness().total_cmp(&a.usefulness()));
     let highest = &by_modularity[..by_modularity.len().min(N_CROSSED)];
     let pairs: Vec<(&Solution, &Solution)> = (0..highest.len())
         .flat_map(|second| (0..second).map(move |first| (highest[first], highest[second])))
@@ -402,13 +452,13 @@ fn starts_of_large<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u6
     let paper = paper?
         .map(|found| repair::at_the_floor(graph, task.held_together(graph, found)?, task))
         .transpose()?;
-    let mut plain: Vec<Solution> = paper.into_iter().collect();
+    let mut references: Vec<Solution> = paper.into_iter().collect();
     if let Some(merged) = merged? {
         let others = starts_in_doubt(graph, &merged, task, &pass)?;
-        plain.push(merged);
-        plain.extend(others);
+        references.push(merged);
+        references.extend(others);
     }
-    Ok(Starts { plain, others: Vec::new() })
+    Ok(Starts { references, others: Vec::new() })
 }
 
 fn first_pass(plan: &Plan, seed: u64) -> Pass<'static> {

@@ -259,6 +259,17 @@ impl Plan {
         }
     }
 
+    /// Whether starts from merging would be the same with another plan for the same graph.
+    pub(super) fn merges_like(&self, other: &Self) -> bool {
+        let decisions = |plan: &Self| {
+            let in_doubt = plan.in_doubt();
+            let starts = (plan.merging_start, plan.affinity_start, plan.strict_starts);
+            let refinement = (plan.chains, in_doubt.chains, in_doubt.exchanges, plan.coarse_split_rounds);
+            (plan.is_large, plan.held_entries, plan.propagation, starts, refinement)
+        };
+        decisions(self) == decisions(other)
+    }
+
     /// Whether more effort should be compared with this plan. On large graphs whose nodes have many neighbours, the starts of
     /// preset `fast` are among those of `default`; and there is an end to what comparing may cost.
     pub(super) fn is_compared(&self) -> bool {
