@@ -242,12 +242,13 @@ impl Plan {
             return Self { exchanges, ..*self };
         }
         // Where pairs exchange nodes, recombining takes fifty times as long and finds little more.
-        let max_entries_brief = match self.effort.only_quick_refinement || exchanges {
+        let max_entries_brief = match exchanges {
             true => self.limits.max_entries_quick,
             false => self.limits.max_entries_brief,
         };
         let batches = if exchanges { BATCHES_BESIDE_EXCHANGE } else { BRIEF_BATCHES };
-        let is_brief = self.facts.n_entries <= max_entries_brief;
+        let is_brief =
+            self.facts.n_entries <= max_entries_brief && self.effort.recombination != Recombination::None;
         let brief = is_brief.then_some(Span { restarts: 1, batches });
         Self {
             chains: self.effort.chains,
