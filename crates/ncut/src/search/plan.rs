@@ -6,8 +6,11 @@ use std::fmt;
 use crate::graph::{Graph, NodeId, Weights};
 use crate::limits::Limits;
 
-/// Batches of recombination where it is brief: a child takes milliseconds there, so that a few cost nobody anything.
-const BRIEF_BATCHES: usize = 8;
+/// Batches of recombination where it is brief: a child takes milliseconds there, so that a few cost nobody anything. With 8
+/// of them two of three networks end 4e-5 lower.
+const BRIEF_BATCHES: usize = 16;
+/// The same where labels are in doubt, and where pairs of clusters exchange nodes besides.
+const BATCHES_IN_DOUBT: usize = 8;
 const BATCHES_BESIDE_EXCHANGE: usize = 2;
 
 /// Populations of preset `best`: without a time limit, and with one, which is there to be used.
@@ -246,7 +249,7 @@ impl Plan {
             true => self.limits.max_entries_quick,
             false => self.limits.max_entries_brief,
         };
-        let batches = if exchanges { BATCHES_BESIDE_EXCHANGE } else { BRIEF_BATCHES };
+        let batches = if exchanges { BATCHES_BESIDE_EXCHANGE } else { BATCHES_IN_DOUBT };
         let is_brief =
             self.facts.n_entries <= max_entries_brief && self.effort.recombination != Recombination::None;
         let brief = is_brief.then_some(Span { restarts: 1, batches });
