@@ -75,14 +75,15 @@ pub enum Recombination {
 /// Plain N-Cut counts a cluster of three nodes as much as one with half of the graph, so that among labellings which
 /// differ little in the objective, or even with a better one, there are some that nobody can use: one huge cluster, and
 /// the others as small as is allowed. Therefore, where a share is asked for, starts compete by modularity,
-/// `sum_c A_c / V - (D_c / V)^2` with `V` the volume of the graph, which weighs every cluster by its volume;
-/// each of them is a local optimum of N-Cut under the share. One with a lower objective than the
-/// paper's labels, brought to the share, or than what less effort gives, is not taken. Without a share the highest objective is what was asked for.
+/// `sum_c A_c / V - (D_c / V)^2` with `V` the volume of the graph, which weighs every cluster by its volume, and by a part of
+/// their cohesion, the mean over the clusters of `A_c / D_c`, which weighs all alike. Each of them is a local optimum of N-Cut
+/// under the share. One with a lower objective than the paper's labels, brought to the share, or than what less effort gives,
+/// is not taken. Without a share the highest objective is what was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The highest objective.
     Objective,
-    /// The highest modularity among those that are no worse than the paper's.
+    /// The highest modularity, with a part of the cohesion, among those that are no worse than the paper's.
     Modularity,
 }
 
