@@ -192,9 +192,11 @@ impl Ncut {
         let presets = [Preset::Fast, Preset::Default, Preset::Best];
         let n_rows = presets.iter().take_while(|&&preset| preset != self.preset).count() + 1;
         let row = |&preset: &Preset| {
-            // Preset `best` takes all the time there is: with a limit nothing of the kind goes before it.
+            // Preset `best` takes all the time there is: with a limit the usual share has a third of it, and
+            // others have none.
             let is_brief = preset != Preset::Best || !clock.has_limit();
-            let stricter = SHARES_TO_COMPARE.iter().filter(|_| min_share == 0.0 && is_brief);
+            let n_stricter = if is_brief { SHARES_TO_COMPARE.len() } else { 1 };
+            let stricter = SHARES_TO_COMPARE[..n_stricter].iter().filter(|_| min_share == 0.0);
             stricter.chain([&min_share]).map(|&min_share| rung(preset, min_share)).collect()
         };
         presets[..n_rows].iter().map(row).collect()

@@ -149,8 +149,12 @@ pub(crate) fn search<O: Objective>(
                 rule: request.rule,
                 plan: &plan_of(rung),
                 clock,
+                reserve: None,
                 tally: Some(&tally),
             };
+            if !is_asked_share && rung.effort.recombination == Recombination::WhileThereIsTime {
+                task.reserve = clock.left().map(|left| left * 2 / 3);
+            }
             task.floor = rung.min_share * task.total_mass(graph) / request.n_clusters as f64;
             let same = below.iter().filter(|(min_share, _)| *min_share == rung.min_share);
             let stricter = found.iter().filter(|_| is_asked_share);

@@ -62,7 +62,7 @@ pub(super) fn evolve<O: Objective>(
         for solution in population.drain(..).take(1) {
             insert(&mut archive, solution, same);
         }
-        if task.is_stopped() {
+        if task.is_time_up() {
             break;
         }
     }
@@ -88,7 +88,7 @@ fn live<O: Objective>(
         progress.done = batch as u64;
         progress.sweeps = task.tally.map_or(0, Tally::sweeps);
         progress.moves = task.tally.map_or(0, Tally::moves);
-        if idle >= PATIENCE || task.clock.report(&progress).is_err() {
+        if idle >= PATIENCE || task.clock.report(&progress).is_err() || task.is_time_up() {
             break;
         }
         let recipes: Vec<Recipe> = (0..BATCH).map(|_| Recipe::draw(population, random)).collect();

@@ -41,7 +41,8 @@ pub(super) fn split_merge<O: Objective>(
     seed: u64,
 ) -> Result<Solution> {
     let mut best = start;
-    if task.n_clusters < 2 || max_rounds == 0 {
+    // Of two clusters none is left to be merged with when one is cut in two.
+    if task.n_clusters < 3 || max_rounds == 0 {
         return Ok(best);
     }
     let mut cache = SplitCache::default();

@@ -1,6 +1,7 @@
 //! What every phase of the search is given, and the refinement that all of them use.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use crate::descent::{
     Descent, Proof, StoppingRule, chains, exchange, settle_active, settle_all, settle_connected,
@@ -35,6 +36,8 @@ pub(super) struct Task<'t, O> {
     pub(super) rule: StoppingRule,
     pub(super) plan: &'t Plan,
     pub(super) clock: &'t Clock<'t>,
+    /// Recombination ends when the clock has no more than this left: the next rung needs it.
+    pub(super) reserve: Option<Duration>,
     /// Where descents are counted; those on levels and parts of the graph are not.
     pub(super) tally: Option<&'t Tally>,
 }
@@ -69,6 +72,12 @@ impl<'t, O: Objective> Task<'t, O> {
 
     pub(super) fn is_stopped(&self) -> bool {
         self.clock.is_stopped()
+    }
+
+    /// Whether recombination is to end.
+    pub(super) fn is_time_up(&self) -> bool {
+        let is_used_up = |reserve| self.clock.left().is_some_and(|left| left <= reserve);
+        self.is_stopped() || self.reserve.is_some_and(is_used_up)
     }
 
     pub(super) fn mass(&self, graph: &Graph<'_>, node: NodeId) -> f64 {
