@@ -81,7 +81,7 @@ pub(super) fn communities<O: Objective>(
     seed: u64,
 ) -> Result<Vec<Solution>> {
     let start = |&resolution: &Option<f64>| {
-        let (limits, thoroughness) = (&task.plan.limits, Thoroughness::Run);
+        let (limits, thoroughness) = (&task.plan.limits, Thoroughness::Start);
         let asked = Communities { resolution, thoroughness, seed, limits };
         // Volumes are not what the floor of other objectives is measured in.
         let min_volume = if O::USES_SIZES { 0.0 } else { task.floor };
