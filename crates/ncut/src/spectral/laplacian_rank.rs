@@ -292,23 +292,26 @@ impl Links {
     }
 }
 
-/// The nearest point of the simplex: numbers from 0 up that add up to 1, with the least sum of `stiff (x - value)^2`, for pairs of
-/// `value` and `stiff`. They are `max(value - t / stiff, 0)` for the one `t` with which they add up to 1.
+/// The nearest point of the simplex: numbers from 0 up that add up to 1, with the least sum of `stiff (x - value)^2`, for
+/// pairs of `value` and `stiff`. They are `max(value - t / stiff, 0)` for the one `t` with which they add up to 1.
 fn project(row: &[(f64, f64)]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..row.len()).collect();
     // The larger value stiff, the larger t may be.
     order.sort_by(|&a, &b| (row[b].0 * row[b].1).total_cmp(&(row[a].0 * row[a].1)).then(a.cmp(&b)));
+    let Some(&top) = order.first() else { return Vec::new() };
+    // t counts from where all but the top one are 0: values may be so large that adding 1 changes nothing.
+    let zero = row[top].0 * row[top].1;
+    let above = |place: usize| if place == top { 0.0 } else { row[place].0 - zero / row[place].1 };
     let (mut sum, mut give, mut level) = (0.0, 0.0, 0.0);
     for &place in &order {
-        let (value, stiff) = row[place];
-        let (next_sum, next_give) = (sum + value, give + 1.0 / stiff);
+        let (next_sum, next_give) = (sum + above(place), give + 1.0 / row[place].1);
         let next_level = (next_sum - 1.0) / next_give;
-        if value * stiff <= next_level {
+        if above(place) * row[place].1 <= next_level {
             break;
         }
         (sum, give, level) = (next_sum, next_give, next_level);
     }
-    row.iter().map(|&(value, stiff)| (value - level / stiff).max(0.0)).collect()
+    (0..row.len()).map(|place| (above(place) - level / row[place].1).max(0.0)).collect()
 }
 
 fn number_by_first_appearance(labels: &mut [ClusterId]) {
