@@ -122,6 +122,7 @@ Examples:
   ncut points digits.npy -k 10 -o labels.txt             the paper's self-tuning graph, 25 neighbours
   ncut points iris.csv -k 3 --truth species.txt          compare with known labels
   ncut points words.npy -k 50 --affinity cosine          neighbours by angle
+  ncut points faces.npy -k 20 --affinity adaptive --neighbors 15   small groups, thin shapes
   ncut points digits.npy -k 10 --graph-out digits.npz    keep the graph for `ncut cluster`
   ncut points cells.npy --objective modularity --resolution 0.8   communities, as many as there are
 

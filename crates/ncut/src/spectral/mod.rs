@@ -1,4 +1,4 @@
-//! The spectrum of a graph: the largest eigenpairs of `S = D^-1/2 A D^-1/2`, whose values are at most 1.
+//! The spectrum of a graph: the largest eigenpairs of `S = D^-1/2 A D^-1/2`, whose values are at most 1. The paper's rivals.
 
 mod block;
 mod bound;

@@ -1,4 +1,5 @@
-//! The solvers of the relaxed problem: eigenvectors, then labels from them by k-means or by rotation.
+//! The solvers of the relaxed problem: eigenvectors, then labels from them by k-means or by rotation. Models other than N-Cut
+//! are [`LaplacianRank`](super::LaplacianRank) and [`BalancedCut`](super::BalancedCut).
 
 use faer::Mat;
 
