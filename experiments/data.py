@@ -92,14 +92,15 @@ def coins():
     return skimage.data.coins()
 
 
-def between_neighbors(points, classes, n_points, seed):
-    """Many points shaped as a few are, in their 50 principal axes: each on the way from one of them to one of the ten nearest of its
-    class, as SMOTE makes samples."""
+def between_neighbors(points, classes, n_points, seed, within_classes):
+    """Many points shaped as a few are, in their 50 principal axes: each on the way from one of them to one of its ten
+    nearest, of its class alone (as SMOTE makes samples) or of all."""
     random = np.random.default_rng(seed)
     axes = sklearn.decomposition.PCA(50, random_state=0).fit_transform(points)
+    groups = classes if within_classes else np.zeros_like(classes)
     nearest = np.empty((len(axes), 10), dtype=int)
-    for label in range(classes.max() + 1):
-        own = np.flatnonzero(classes == label)
+    for group in np.unique(groups):
+        own = np.flatnonzero(groups == group)
         search = sklearn.neighbors.NearestNeighbors(n_neighbors=11).fit(axes[own])
         nearest[own] = own[search.kneighbors(axes[own], return_distance=False)[:, 1:]]
     one = random.integers(len(axes), size=n_points)

@@ -20,6 +20,7 @@ from program import Ncut, load_matrix
 from rivals import degrees_of, unit_rows
 
 NUMBERS = (70_000, 500_000)
+KINDS = {True: "Apart", False: "Bridged"}
 K = 10
 N_LANDMARKS = 1000
 LANDMARKS_OF_A_POINT = 5
@@ -43,7 +44,7 @@ def sample(points):
 
 
 def nystrom(points, falloff):
-    """Fowlkes et al. 2004: a thousand columns of the Gaussian matrix stand for all; `falloff` in median lengths of the sample."""
+    """Fowlkes et al. 2004: a thousand columns of the Gaussian matrix stand for all; `falloff` in median lengths."""
     landmarks = sample(points)
     among = squared_distances(landmarks, landmarks)
     gamma = 1 / (2 * falloff**2 * np.median(among[np.triu_indices(N_LANDMARKS, 1)]))
@@ -125,7 +126,7 @@ def processor_seconds():
 
 
 def contest(ncut, points, truth):
-    """Rows of a table: method, seconds, ACC, NMI, agreement with `ncut points`; and the share of the neighbours in its time."""
+    """Rows of a table: method, seconds, ACC, NMI, agreement with `ncut points`; the share of neighbours in its time."""
     file, output, graph = ncut.save("many.npy", points), ncut.file("labels.npy"), ncut.file("many.npz")
     whole, seconds = timed(lambda: ncut.report("points", file, "-k", K, "-o", output, "--graph-out", graph))
     ours, found = np.load(output).astype(int), {}
@@ -150,33 +151,42 @@ def contest(ncut, points, truth):
 
 def page(results):
     header = ["method", "seconds", "ACC", "NMI", "NMI with `ncut points`"]
-    parts = [
-        f"{n // 1000} 000 points; neighbours take {building:.0%} of the time of `ncut points`:\n\n{table(header, rows)}"
-        for n, (rows, building) in results.items()
-    ]
+    parts = []
+    for (within_classes, n_points), (rows, building) in results.items():
+        size = f"{KINDS[within_classes]}, {n_points // 1000} 000 points"
+        parts.append(f"{size}; neighbours take {building:.0%} of the time of `ncut points`:")
+        parts.append(table(header, rows))
     tables = "\n\n".join(parts)
     return f"""# Many points: what the paper names, and whether ncut needs it
 
-The paper lists ways round the eigenvectors of a large matrix. `ncut` computes no eigenvectors for clusters, so all there
-is to win is the time of the neighbours. Written by `experiments/run`; seconds are those of the processor, on one thread.
-The points are made of `mnist10_like` from a seed: 50 principal axes, each point on the way from an image to one of the ten
-nearest of its class, as SMOTE makes samples; {K} clusters.
+The paper lists ways round the eigenvectors of a large matrix. `ncut` computes no eigenvectors for clusters, so all
+there is to win is the time of the neighbours. Written by `experiments/run`; seconds are those of the processor, on
+one thread.
+
+The points are made of `mnist10_like` from a seed, in its 50 principal axes: each lies on the way from an image to one
+of its ten nearest and has the class of the first; {K} clusters. *Apart* means the nearest of its own class, as SMOTE
+makes samples: with 500 000 such points nearly no neighbour is of another class, which is easy for whoever looks at
+neighbours. *Bridged* means the nearest of all images: then bridges of points lead from class to class, and which of
+two classes a point on a bridge belongs to is chance.
 
 {tables}
 
-Nyström takes {N_LANDMARKS} points, landmarks and KASP as many means, made from {MOST_FOR_MEANS // 1000} 000 points. The falloff of
-Nyström is {FALLOFF} median lengths, the best of 0.25, 0.5 and 1. k-means of embedded rows has three starts. Presets `fast` and `paper`, and power iteration, are
-given the graph; their times include its making.
+Nyström takes {N_LANDMARKS} points, landmarks and KASP as many means, made from {MOST_FOR_MEANS // 1000} 000 points.
+The falloff of Nyström is {FALLOFF} median lengths, the best of 0.25, 0.5 and 1. k-means of embedded rows has three
+starts. Presets `fast` and `paper`, and power iteration, are given the graph; their times include its making.
 
-- **Nyström** (Fowlkes, Belongie, Chung, Malik 2004): not needed. It approximates the Gaussian matrix of all pairs from
-  some columns. A falloff as short as neighbourhoods needs more columns than there is room for, a longer one blurs the
-  clusters: what it gives is near k-means of the points.
-- **Landmarks, anchors** (Cai and Chen 2015): not needed for the clusters. It is fast and linear, and where seconds count
-  and {N_LANDMARKS} means cover the data it is the best of the approximations here. Its graph sees only the means.
-- **KASP** (Yan, Huang, Jordan 2009): needs nothing new. Means by any k-means, `ncut points` on the means, each point with
-  its mean. That is the way beyond what fits in memory.
-- **Power iteration** (Lin and Cohen 2010; Boutsidis, Kambadur, Gittens 2015): not needed. It replaces eigenvectors, and
-  takes the same graph, whose neighbours are most of the time; then it takes longer than the search and finds less.
+- **Nyström** (Fowlkes, Belongie, Chung, Malik 2004): not needed. It approximates the Gaussian matrix of all pairs by
+  some of its columns. With the falloff of a neighbourhood most points are far from all of them, with a longer one the
+  clusters blur. It takes longer than `ncut points`, and agrees less with the classes on both kinds of points.
+- **Landmarks, anchors** (Cai and Chen 2015, LSC-K): not needed for time, of which it takes about as much. It sees
+  only the means, and so no fine structure: less than `ncut points` where the classes are apart, more where bridges
+  join them. Whoever has such data may run `ncut points` on means (KASP) for the same effect.
+- **KASP** (Yan, Huang, Jordan 2009): needs nothing new. Means by any k-means, `ncut points` on the means, each point
+  with its mean. It is several times as fast as `ncut points` on all points, and the way where those do not fit in
+  memory.
+- **Power iteration** (Lin and Cohen 2010; Boutsidis, Kambadur, Gittens 2015): not needed. It replaces eigenvectors
+  and needs the same graph; {POWERS} powers do not come near the leading eigenvectors of a graph of that size, whose
+  eigenvalues are close together.
 
 Named by the paper and not measured: subsampling within the eigensolver (Chen et al. 2006), filtered random signals
 (Tremblay et al. 2016), random binning features (Wu et al. 2018). All three are ways to eigenvectors.
@@ -187,13 +197,17 @@ def main(program, folder_of_data, folder):
     results = {}
     with tempfile.TemporaryDirectory() as scratch:
         ncut = Ncut(os.path.abspath(program), scratch)
-        source = next(data_set for data_set in data.SETS if data_set.name == "mnist10_like")
-        images, classes = source.load(folder_of_data)
-        for n_points in NUMBERS:
-            print(f"{n_points} points", file=sys.stderr, flush=True)
-            results[n_points] = contest(ncut, *data.between_neighbors(images, classes, n_points, seed=0))
+        for within_classes in KINDS:
+            for n_points in NUMBERS:
+                results[within_classes, n_points] = measured(ncut, folder_of_data, within_classes, n_points)
     with open(os.path.join(folder, "large.md"), "w", encoding="utf-8") as file:
         file.write(wrapped(page(results).strip()) + "\n")
+
+
+def measured(ncut, folder_of_data, within_classes, n_points):
+    print(f"{n_points} points, {KINDS[within_classes].lower()}", file=sys.stderr, flush=True)
+    source = next(data_set for data_set in data.SETS if data_set.name == "mnist10_like")
+    return contest(ncut, *data.between_neighbors(*source.load(folder_of_data), n_points, 0, within_classes))
 
 
 if __name__ == "__main__":

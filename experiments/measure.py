@@ -116,7 +116,7 @@ def by_affinity(ncut, data_set, folder):
 
 
 def learned(ncut, data_set, folder):
-    """ACC and NMI of the ordinary search on the adaptive graph and on what CLR makes of it; none where it makes nothing."""
+    """ACC and NMI of the ordinary search on the adaptive graph and on what CLR makes of it, where it makes anything."""
     points, classes = data_set.load(folder)
     graph = ncut.neighbor_graph("learned", points, data_set.k, LEARNED_NEIGHBORS, "adaptive")
     truth = ("--truth", ncut.save("classes.npy", classes))

@@ -37,8 +37,8 @@ finds within its time, comes out the same on every run.
 Of the paper's eight data sets three are at hand as the authors used them: German, Segment and UMist. For MNIST10,
 MSRA50 and Waveform-21 there are relatives: other samples (`mnist10_like`: another tenth of MNIST, `waveform21_5000`:
 all 5000 points instead of 2746) or another resolution (`msra25`: 16 x 16 pixels instead of 32 x 32). GTdb and STL-10
-(features of a neural network) are not available. `digits` and `keel_letter` are additions. What the paper names for very
-many points is measured on [a page of its own](large.md).
+(features of a neural network) are not available. `digits` and `keel_letter` are additions. What the paper names for
+very many points is measured on [a page of its own](large.md).
 
 The graphs are the paper's: self-tuning, 25 neighbours. The *objective* is maximised; NMI is divided by the larger
 entropy. **≠** marks a number that differs from the printed one, *italics* a set that is not the paper's.
@@ -50,8 +50,8 @@ In short:
 - EVD+KM differs on UMist and on the coins, ISR a little on UMist. Their recipes leave room; what was tried is listed.
 - That Fast-CD always has the highest objective does not carry over: it has not on {listed(beaten)} ({len(beaten)} of
   {len(others)} sets that are not the paper's), nor always on two circles in noise.
-- Of table 5, CLR is reproduced on German and Segment to the last digit and within 0.02 on UMist, SBMC within 0.02 on all
-  three; of EBMC no formulas were to be had.
+- Of table 5, CLR is reproduced on German and Segment to the last digit and within 0.02 on UMist, SBMC within 0.02 on
+  all three; of EBMC no formulas were to be had.
 - The graph that CLR begins with is worth having, `--affinity adaptive`; what its iteration adds is not.
 - Preset `default`, for plain N-Cut, is at least EVD+KM, ISR and Fast-CD on {n_default} of {len(graphs)} graphs of
   this page; for the noisy circles see figure 3."""
@@ -197,43 +197,53 @@ def other_models(sets):
     for name in ("SBMC", "EBMC"):
         values = [f"{printed.OTHER_MODELS[data_set.printed][name][0]:.4f}" for data_set in same]
         readings.insert(0 if name == "SBMC" else 1, [f"*{name} as printed*", *values])
-    header = ["set, model", "NMI", "paper", "time / Fast-CD", "paper", f"NMI, adaptive graph, {CLR_NEIGHBORS}", "rounds"]
+    header = [
+        "set, model",
+        "NMI",
+        "paper",
+        "time / Fast-CD",
+        "paper",
+        f"NMI, adaptive graph, {CLR_NEIGHBORS}",
+        "rounds",
+    ]
     residual = max(ending["residual"] for ending in endings if "residual" in ending)
     return f"""## Table 5: other models of clustering
 
-CLR (constrained Laplacian rank; Nie, Wang, Jordan and Huang, AAAI 2016) learns a graph near the given one that falls into
-exactly k components; CLR-l1 and CLR-l2 measure what is near by absolute values and by squares. SBMC (self-balanced
-min-cut; Chen, Huang, Nie, Chen and Wu, ICCV 2017) looks for labels whose indicators, times one number, are nearest to the matrix.
-`ncut compare --all` runs them. All on the paper's self-tuning graph but for the last column of NMIs, on the graph of
-adaptive neighbours that CLR begins with in its own paper; *none* where that graph has more than k components already,
-which CLR cannot join. Times without the start and without the graph, over that of Fast-CD.
+CLR (constrained Laplacian rank; Nie, Wang, Jordan and Huang, AAAI 2016) learns a graph near the given one that falls
+into exactly k components; CLR-l1 and CLR-l2 measure what is near by absolute values and by squares. SBMC
+(self-balanced min-cut; Chen, Huang, Nie, Chen and Wu, ICCV 2017) looks for labels whose indicators, times one number,
+are nearest to the matrix. `ncut compare --all` runs them. All on the paper's self-tuning graph but for the last
+column of NMIs, on the graph of adaptive neighbours that CLR begins with in its own paper; *none* where that graph has
+more than k components already, which CLR cannot join. Times without the start and without the graph, over that of
+Fast-CD.
 
 {table(header, rows)}
 
-On German, Segment and UMist no NMI is farther than {max(far):.4f} from the printed one. Every CLR above ended with exactly k
-components; every SBMC ended with its two halves at most {residual:.0e} apart (the tolerance is 1e-6).
+On German, Segment and UMist no NMI is farther than {max(far):.4f} from the printed one. Every CLR above ended with
+exactly k components; every SBMC ended with its two halves at most {residual:.0e} apart (the tolerance is 1e-6).
 
-**CLR.** That German and Segment agree says that the paper ran CLR on the self-tuning graph, its rows not scaled to add
-up to 1, and that lambda began near 0.1 and was doubled and halved, as in the authors' code. (With rows scaled to 1 German gives
-0.0077, UMist 0.44 by l1 and 0.65 by l2.) A first lambda of 1 gives the same on German and Segment, and on UMist 0.8303 by l1 and 0.8157 by l2 (printed 0.8411
-and 0.8332). There many paths end near each other: within 0.02 is what is left of the printed number. Eigenvectors here are those of the same
-Laplacian, by other means; its zero eigenvalues are counted as connected components, not compared with 1e-10.
+**CLR.** That German and Segment agree says that the paper ran CLR on the self-tuning graph, its rows not scaled to
+add up to 1, and that lambda began near 0.1 and was doubled and halved, as in the authors' code. (With rows scaled to
+1 German gives 0.0077, UMist 0.44 by l1 and 0.65 by l2.) A first lambda of 1 gives the same on German and Segment, and
+on UMist 0.8303 by l1 and 0.8157 by l2 (printed 0.8411 and 0.8332). There many paths end near each other: within 0.02
+is what is left of the printed number. Eigenvectors here are those of the same Laplacian, by other means; its zero
+eigenvalues are counted as connected components, not compared with 1e-10.
 
-**SBMC.** The paper gives no settings. The penalty begins at the mean degree of the graph and grows by 1.5 a step, in the middle of the interval
-that the authors of EBMC name for it; the start is N2HI. That the NMIs are near the printed ones says little: N2HI's own
-are, too. Other readings, NMI:
+**SBMC.** The paper gives no settings. The penalty begins at the mean degree of the graph and grows by 1.5 a step, in
+the middle of the interval that the authors of EBMC name for it; the start is N2HI. That the NMIs are near the printed
+ones says little: N2HI's own are, too. Other readings, NMI:
 
 {table(["reading", *(data_set.name for data_set in same)], readings)}
 
-Small penalties leave the start behind and find nothing, large ones leave the labels as they are. The model itself, taken
-down by moves of single nodes, gives the printed 0.0074 on German, so the model is the one the paper used; how the
-authors' steps went on Segment, the table does not tell.
+Small penalties leave the start behind and find nothing, large ones leave the labels as they are. The model itself,
+taken down by moves of single nodes, gives the printed 0.0074 on German, so the model is the one the paper used; how
+the authors' steps went on Segment, the table does not tell.
 
-**EBMC** (enhanced balanced min-cut; Chen, Hong, Nie, Huang and Shen, IJCV 2020) is left out: its formulas are behind the
-publisher's door, and neither an open copy nor code was found (searched: the abstract, papers that compare with it, public
-repositories). The abstract tells of "a set of balance parameters" learned for the clusters. One reading of that is SBMC's model with a
-number for every cluster instead of one for all; it comes to within 0.004 of the three printed numbers, see the table. It
-is a guess, and not in the library."""
+**EBMC** (enhanced balanced min-cut; Chen, Hong, Nie, Huang and Shen, IJCV 2020) is left out: its formulas are behind
+the publisher's door, and neither an open copy nor code was found (searched: the abstract, papers that compare with
+it, public repositories). The abstract tells of "a set of balance parameters" learned for the clusters. One reading of
+that is SBMC's model with a number for every cluster instead of one for all; it comes to within 0.004 of the three
+printed numbers, see the table. It is a guess, and not in the library."""
 
 
 def affinities(found, learned):
@@ -252,8 +262,17 @@ def affinities(found, learned):
         for row in rows
     ]
     titles = [f"{metric}, {neighbors}" for metric in ("ACC", "NMI") for neighbors in (*NEIGHBORS, "mean")]
-    chosen = [("self-tuning", 10), ("self-tuning", 25), ("adaptive", 5), ("adaptive", 10), ("adaptive", 15), ("adaptive", 25)]
-    by_set = [[title_of(data_set)] + [f"{values[pair][1]:.4f}" for pair in chosen] for data_set, values in found.items()]
+    chosen = [
+        ("self-tuning", 10),
+        ("self-tuning", 25),
+        ("adaptive", 5),
+        ("adaptive", 10),
+        ("adaptive", 15),
+        ("adaptive", 25),
+    ]
+    by_set = [
+        [title_of(data_set)] + [f"{values[pair][1]:.4f}" for pair in chosen] for data_set, values in found.items()
+    ]
     complete = {data_set: values for data_set, values in learned.items() if len(values) == 1 + len(LEARNED)}
     others = [data_set.name for data_set in learned if data_set not in complete]
     columns = ["adaptive", *LEARNED]
@@ -265,9 +284,10 @@ def affinities(found, learned):
     return f"""## Which graph for points
 
 CLR learns its graph. What it begins with has a closed form: each point shares a weight of 1 among its neighbours, in
-proportion to how much nearer they are (squared) than the next one; an edge weighs the mean of what both ends give it. That is
-`--affinity adaptive`. Preset `default` on all {n_sets} labelled sets at hand (the seven of the data folder, and of scikit-learn digits, iris, wine and
-breast cancer, the last two standardized), means of ACC and NMI by the number of neighbours:
+proportion to how much nearer they are (squared) than the next one; an edge weighs the mean of what both ends give it.
+That is `--affinity adaptive`. Preset `default` on all {n_sets} labelled sets at hand (the seven of the data folder,
+and of scikit-learn digits, iris, wine and breast cancer, the last two standardized), means of ACC and NMI by the
+number of neighbours:
 
 {table(["affinity", *titles], rows)}
 
@@ -275,17 +295,18 @@ NMI set by set:
 
 {table(["set", *(f"{affinity}, {neighbors}" for affinity, neighbors in chosen)], by_set)}
 
-Adaptive weights do on average better than self-tuning ones and depend less on the number of neighbours, but not on every
-set: a few sets gain much (UMist, iris, digits), others lose a little. A mutual graph of few neighbours falls into pieces. **Recommendation**:
-the default stays, the paper's graph; where groups are small or lie on thin shapes (faces, digits), or where you do not know how many
-neighbours suit, take `--affinity adaptive --neighbors 15`.
+Adaptive weights do on average better than self-tuning ones and depend less on the number of neighbours, but not on
+every set: a few sets gain much (UMist, iris, digits), others lose a little. A mutual graph of few neighbours falls
+into pieces. **Recommendation**: the default stays, the paper's graph; where groups are small or lie on thin shapes
+(faces, digits), or where you do not know how many neighbours suit, take `--affinity adaptive --neighbors 15`.
 
 The graph after CLR's iteration, with {LEARNED_NEIGHBORS} neighbours, means over {len(complete)} sets{missing}:
 
 {table(["labels", "ACC", "NMI"], of_learned)}
 
-CLR's own components are often slivers. The ordinary search on the learned graph (with its share of 0.25) mends that, but gives no more than on
-the adaptive graph itself, and CLR takes several times as long as that search. So there is no `--affinity clr`; `ncut compare --all` has both."""
+CLR's own components are often slivers. The ordinary search on the learned graph (with its share of 0.25) mends that,
+but gives no more than on the adaptive graph itself, and CLR takes several times as long as that search. So there is
+no `--affinity clr`; `ncut compare --all` has both."""
 
 
 def blocks(found):

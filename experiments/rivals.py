@@ -174,12 +174,13 @@ def other_readings(matrix, labels):
 
 
 def sbmc(matrix, labels, penalty=1.0, nearest_to_relaxed=False, growth=1.5):
-    """Self-balanced min-cut by augmented Lagrangian steps, as in the library; or with one term of the labels' step less."""
+    """Self-balanced min-cut by augmented Lagrangian steps, as in the library; or with a simpler step of the labels."""
     k = labels.max() + 1
     for _ in range(50):
         inside, sizes, _ = cluster_sums(matrix, labels, k)
         scale = inside.sum() / (sizes**2).sum()
-        found = lagrangian_steps(matrix, labels, k, scale, penalty * matrix.sum() / len(labels), nearest_to_relaxed, growth)
+        first = penalty * matrix.sum() / len(labels)
+        found = lagrangian_steps(matrix, labels, k, scale, first, nearest_to_relaxed, growth)
         inside_found, sizes_found, _ = cluster_sums(matrix, found, k)
         if one_number(inside_found, sizes_found) <= one_number(inside, sizes):
             break
@@ -241,7 +242,8 @@ def model_descent(matrix, labels, value, masses=None):
             gains = 2 * links + loops[node]
             inside[old] -= gains[old]
             sums[old] -= masses[node]
-            values = [value(inside + moved, sums + mass) for moved, mass in zip(np.diag(gains), masses[node] * np.eye(k))]
+            moved = zip(np.diag(gains), masses[node] * np.eye(k), strict=True)
+            values = [value(inside + gain, sums + mass) for gain, mass in moved]
             new = int(np.argmax(values))
             if values[new] <= values[old] + LEAST_GAIN * abs(values[old]):
                 new = old

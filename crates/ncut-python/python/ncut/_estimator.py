@@ -46,8 +46,8 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         - "nearest_neighbors": nearest neighbours, weights 1.
         - "rbf": nearest neighbours, weights ``exp(-gamma l^2)``.
         - "cosine": nearest neighbours by angle, weights the cosine.
-        - "adaptive": nearest neighbours, among which each point shares a weight of 1, more for nearer ones (the graph that CLR
-          begins with); worth a try with ``n_neighbors=15`` where groups are small or lie on thin shapes.
+        - "adaptive": nearest neighbours, among which each point shares a weight of 1, more for nearer ones (the graph
+          that CLR begins with); worth a try with ``n_neighbors=15`` where groups are small or lie on thin shapes.
         - "precomputed": ``X`` is a symmetric matrix of weights, none negative, sparse or dense.
         - "precomputed_nearest_neighbors": ``X`` is a matrix of distances, sparse as
           `sklearn.neighbors.kneighbors_graph` makes it or dense; the `n_neighbors` smallest of each row are links

@@ -16,9 +16,9 @@ const ROWS: usize = 512;
 /// Clustering by self-balanced min-cut.
 ///
 /// `|A - s Y Y^T|^2` is made small over a number `s` and indicators `Y` of clusters. For given labels the best `s` is the weight
-/// inside the clusters over the sum of their squared sizes; for a given `s` what is left is `tr(Y^T T Y)`, `T = s/2 1 1^T - A`: the
-/// cut, and the sum of the squared sizes of the clusters, an exclusive lasso, as the balance. The labels are found by augmented
-/// Lagrangian steps: a relaxed `G` and the labels `Y` in turn, with multipliers and a growing penalty that bring them together.
+/// inside the clusters over the sum of their squared sizes; for a given `s` what is left is `tr(Y^T T Y)`,
+/// `T = s/2 1 1^T - A`: the cut, and the sum of the squared sizes of the clusters, an exclusive lasso, as the balance. The
+/// labels are found by augmented Lagrangian steps: a relaxed `G` and the labels `Y` in turn, with multipliers and a growing penalty that bring them together.
 ///
 /// ```
 /// use ncut::{Clock, Graph, spectral::BalancedCut};
@@ -67,8 +67,8 @@ impl BalancedCut {
     /// Labels for `n_clusters` clusters, from a start that has all of them.
     ///
     /// # Errors
-    /// When a setting is out of range, the start is not about the graph or leaves a cluster empty, there is not enough memory, or the
-    /// clock says stop.
+    /// When a setting is out of range, the start is not about the graph or leaves a cluster empty, there is not enough
+    /// memory, or the clock says stop.
     pub fn run(
         &self,
         graph: &Graph<'_>,
