@@ -15,10 +15,11 @@ const ROWS: usize = 512;
 
 /// Clustering by self-balanced min-cut.
 ///
-/// `|A - s Y Y^T|^2` is made small over a number `s` and indicators `Y` of clusters. For given labels the best `s` is the weight
-/// inside the clusters over the sum of their squared sizes; for a given `s` what is left is `tr(Y^T T Y)`,
+/// `|A - s Y Y^T|^2` is made small over a number `s` and indicators `Y` of clusters. For given labels the best `s` is the
+/// weight inside the clusters over the sum of their squared sizes; for a given `s` what is left is `tr(Y^T T Y)`,
 /// `T = s/2 1 1^T - A`: the cut, and the sum of the squared sizes of the clusters, an exclusive lasso, as the balance. The
-/// labels are found by augmented Lagrangian steps: a relaxed `G` and the labels `Y` in turn, with multipliers and a growing penalty that bring them together.
+/// labels are found by augmented Lagrangian steps: a relaxed `G` and the labels `Y` in turn, with multipliers and a growing
+/// penalty that bring them together.
 ///
 /// ```
 /// use ncut::{Clock, Graph, spectral::BalancedCut};
@@ -29,8 +30,9 @@ const ROWS: usize = 512;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BalancedCut {
-    /// The first penalty, in mean degrees of the graph: with much smaller ones the labels come to depend on the start no more,
-    /// with larger ones they stay as they are.
+    /// The first penalty, in mean degrees of the graph. With one much smaller the first steps throw the start away and end
+    /// with labels that fit less, so that the start is given back; with one much larger no label moves. Of 0.05 to 2 on
+    /// UMist only 1 moves any.
     pub first_penalty: f64,
     /// By how much it grows in a step; the authors take any number between 1 and 2.
     pub growth: f64,
