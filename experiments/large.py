@@ -178,12 +178,12 @@ starts. Presets `fast` and `paper`, and power iteration, are given the graph; th
 - **Nyström** (Fowlkes, Belongie, Chung, Malik 2004): not needed. It approximates the Gaussian matrix of all pairs by
   some of its columns. With the falloff of a neighbourhood most points are far from all of them, with a longer one the
   clusters blur. It takes longer than `ncut points`, and agrees less with the classes on both kinds of points.
-- **Landmarks, anchors** (Cai and Chen 2015, LSC-K): not needed for time, of which it takes about as much. It sees
-  only the means, and so no fine structure: less than `ncut points` where the classes are apart, more where bridges
-  join them. Whoever has such data may run `ncut points` on means (KASP) for the same effect.
+- **Landmarks, anchors** (Cai and Chen 2015, LSC-K): not needed for time, of which it takes about as much. It sees only
+  the means, and so no fine structure: less than `ncut points` finds where the classes are apart, more where bridges
+  join them. KASP with `ncut` comes near that.
 - **KASP** (Yan, Huang, Jordan 2009): needs nothing new. Means by any k-means, `ncut points` on the means, each point
-  with its mean. It is several times as fast as `ncut points` on all points, and the way where those do not fit in
-  memory.
+  with its mean. It is faster than `ncut points` on all points, most where there are very many, and the way where they
+  do not fit in memory.
 - **Power iteration** (Lin and Cohen 2010; Boutsidis, Kambadur, Gittens 2015): not needed. It replaces eigenvectors
   and needs the same graph; {POWERS} powers do not come near the leading eigenvectors of a graph of that size, whose
   eigenvalues are close together.
