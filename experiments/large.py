@@ -179,8 +179,8 @@ starts. Presets `fast` and `paper`, and power iteration, are given the graph; th
   some of its columns. With the falloff of a neighbourhood most points are far from all of them, with a longer one the
   clusters blur. It takes longer than `ncut points`, and agrees less with the classes on both kinds of points.
 - **Landmarks, anchors** (Cai and Chen 2015, LSC-K): not needed for time, of which it takes about as much. It sees only
-  the means, and so no fine structure: less than `ncut points` finds where the classes are apart, more where bridges
-  join them. KASP with `ncut` comes near that.
+  the means, and so no fine structure: less than `ncut points` finds where the classes are apart; as much or more, above
+  all by ACC, where bridges join them.
 - **KASP** (Yan, Huang, Jordan 2009): needs nothing new. Means by any k-means, `ncut points` on the means, each point
   with its mean. It is faster than `ncut points` on all points, most where there are very many, and the way where they
   do not fit in memory.

@@ -215,7 +215,7 @@ into exactly k components; CLR-l1 and CLR-l2 measure what is near by absolute va
 are nearest to the matrix. `ncut compare --all` runs them. All on the paper's self-tuning graph but for the last
 column of NMIs, on the graph of adaptive neighbours that CLR begins with in its own paper; *none* where that graph has
 more than k components already, which CLR cannot join. Times without the start and without the graph, over that of
-Fast-CD.
+Fast-CD; one run each, on a machine that does other work.
 
 {table(header, rows)}
 
@@ -223,10 +223,10 @@ On German, Segment and UMist no NMI is farther than {max(far):.4f} from the prin
 exactly k components; every SBMC ended with its two halves at most {residual:.0e} apart (the tolerance is 1e-6).
 
 **CLR.** That German and Segment agree says that the paper ran CLR on the self-tuning graph, its rows not scaled to
-add up to 1, and that lambda began near 0.1 and was doubled and halved, as in the authors' code. (With rows scaled to
-1 German gives 0.0077, UMist 0.44 by l1 and 0.65 by l2.) A first lambda of 1 gives the same on German and Segment, and
-on UMist 0.8303 by l1 and 0.8157 by l2 (printed 0.8411 and 0.8332). There many paths end near each other: within 0.02
-is what is left of the printed number. Eigenvectors here are those of the same Laplacian, by other means; its zero
+add up to 1, and that lambda was doubled and halved from a small number on; 0.1 is that of the authors' code. Tried by
+hand, not by this command: with rows scaled to 1 German gives 0.0077, UMist 0.44 by l1 and 0.65 by l2; with a first
+lambda of 1 German and Segment give the same, UMist 0.8303 by l1 and 0.8157 by l2 (printed 0.8411 and 0.8332). On
+UMist many paths end near each other. Eigenvectors here are those of the same Laplacian, by other means; its zero
 eigenvalues are counted as connected components, not compared with 1e-10.
 
 **SBMC.** The paper gives no settings. The penalty begins at the mean degree of the graph and grows by 1.5 a step, in
@@ -236,8 +236,8 @@ ones says little: N2HI's own are, too. Other readings, NMI:
 {table(["reading", *(data_set.name for data_set in same)], readings)}
 
 Small penalties leave the start behind and find nothing, large ones leave the labels as they are. The model itself,
-taken down by moves of single nodes, gives the printed 0.0074 on German, so the model is the one the paper used; how
-the authors' steps went on Segment, the table does not tell.
+taken down by moves of single nodes, gives the printed 0.0074 on German, which speaks for the model; how the authors'
+steps went on Segment and UMist, the table does not tell.
 
 **EBMC** (enhanced balanced min-cut; Chen, Hong, Nie, Huang and Shen, IJCV 2020) is left out: its formulas are behind
 the publisher's door, and neither an open copy nor code was found (searched: the abstract, papers that compare with
@@ -297,9 +297,10 @@ NMI set by set:
 
 Averaged over the numbers of neighbours, adaptive weights agree a little better with the classes than self-tuning
 ones, and they depend less on that number. At 25, the default, self-tuning ones are ahead. The differences come from a
-few sets (UMist, iris and digits gain, wine and Segment lose), so they are no law. A mutual graph of few neighbours
-falls into pieces. **Recommendation**: the default stays, the paper's graph with 25 neighbours; where groups are small or lie on thin
-shapes (faces, digits), or where you do not know how many neighbours suit, take `--affinity adaptive --neighbors 15`.
+few sets (UMist, MNIST and digits gain, wine loses), so they are no law. A mutual graph of few neighbours falls into
+pieces. **Recommendation**: the default stays, the paper's graph with 25 neighbours; where groups are small or lie on
+thin shapes (faces, digits), or where you do not know how many neighbours suit, take
+`--affinity adaptive --neighbors 15`.
 
 The graph after CLR's iteration, with {LEARNED_NEIGHBORS} neighbours, means over {len(complete)} sets{missing}:
 
