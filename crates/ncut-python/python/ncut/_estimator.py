@@ -368,7 +368,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _n_searched(self) -> int:
         # Adaptive weights are measured by the neighbour after those that are linked.
-        return self.n_neighbors + (self.affinity == "adaptive")
+        return int(self.n_neighbors) + int(self.affinity == "adaptive")
 
     def _search(self, X: Any) -> NearestNeighbors:
         metric = "cosine" if self.affinity == "cosine" else "euclidean"
