@@ -7,6 +7,20 @@ import numpy as np
 import skimage.data
 import skimage.io
 import sklearn.datasets
+import sklearn.decomposition
+import sklearn.neighbors
+
+
+FROM_SKLEARN = {
+    "digits": sklearn.datasets.load_digits,
+    "iris": sklearn.datasets.load_iris,
+    "wine": sklearn.datasets.load_wine,
+    "breast cancer": sklearn.datasets.load_breast_cancer,
+}
+
+
+def standardized(points):
+    return (points - points.mean(axis=0)) / points.std(axis=0)
 
 
 @dataclass(frozen=True)
@@ -16,11 +30,13 @@ class DataSet:
     printed: str | None = None  # its name in the paper
     is_same: bool = False  # the file the paper used, not another sample
     is_image: bool = False  # grey values 0..255
+    is_standardized: bool = False  # columns of different units
 
     def load(self, folder):
         """Points and classes; rows sorted by class, stably, as in the paper's files."""
-        if self.name == "digits":
-            return sklearn.datasets.load_digits(return_X_y=True)
+        if self.name in FROM_SKLEARN:
+            points, classes = FROM_SKLEARN[self.name](return_X_y=True)
+            return (standardized(points) if self.is_standardized else points), classes
         with np.load(os.path.join(folder, "features", f"{self.name}.npz")) as file:
             points, classes = file["X"].astype(float), file["y"].astype(np.int64)
         order = np.argsort(classes, kind="stable")
@@ -36,6 +52,13 @@ SETS = [
     DataSet("waveform21_5000", 3, "Waveform-21"),
     DataSet("digits", 10),
     DataSet("keel_letter", 26),
+]
+# For the table of affinities.
+LABELLED = [
+    *SETS,
+    DataSet("iris", 3),
+    DataSet("wine", 3, is_standardized=True),
+    DataSet("breast cancer", 2, is_standardized=True),
 ]
 
 
@@ -67,3 +90,20 @@ def coins_file(path):
 
 def coins():
     return skimage.data.coins()
+
+
+def between_neighbors(points, classes, n_points, seed, within_classes):
+    """Many points shaped as a few are, in their 50 principal axes: each on the way from one of them to one of its ten
+    nearest, of its class alone (as SMOTE makes samples) or of all."""
+    random = np.random.default_rng(seed)
+    axes = sklearn.decomposition.PCA(50, random_state=0).fit_transform(points)
+    groups = classes if within_classes else np.zeros_like(classes)
+    nearest = np.empty((len(axes), 10), dtype=int)
+    for group in np.unique(groups):
+        own = np.flatnonzero(groups == group)
+        search = sklearn.neighbors.NearestNeighbors(n_neighbors=11).fit(axes[own])
+        nearest[own] = own[search.kneighbors(axes[own], return_distance=False)[:, 1:]]
+    one = random.integers(len(axes), size=n_points)
+    other = nearest[one, random.integers(10, size=n_points)]
+    way = random.random((n_points, 1))
+    return (axes[one] + way * (axes[other] - axes[one])).astype(np.float32), classes[one]

@@ -15,6 +15,17 @@ NOISES = (50, 100, 150)
 MOST_CLUSTERS = 10
 SHARE_0 = ("--min-share", "0")
 PAPER = ("--preset", "paper")
+CLR_NEIGHBORS = 10
+LEARNED_NEIGHBORS = 15
+MOST_SECONDS = 300
+LEARNED = ("CLR-l1", "CLR-l1 + search", "CLR-l2", "CLR-l2 + search")
+NEIGHBORS = (5, 10, 15, 25, 50)
+AFFINITIES = {
+    "self-tuning": ("self-tuning",),
+    "knn": ("knn",),
+    "knn, mutual": ("knn", "--mutual"),
+    "adaptive": ("adaptive",),
+}
 SOLVERS = ("EVD+KM", "ISR", "Fast-CD")
 CONTEST = (*SOLVERS, "preset default")
 CURVE_SETS = ("mnist10_like", "umist")
@@ -53,6 +64,66 @@ def measure_set(ncut, data_set, folder):
     points, classes = data_set.load(folder)
     graph = ncut.neighbor_graph(data_set.name, points, data_set.k)
     return measure(ncut, graph, data_set.k, ncut.save(f"{data_set.name}.classes.npy", classes))
+
+
+@dataclass
+class OtherModels:
+    """CLR, SBMC and what may be EBMC on a set: rows of `ncut compare --all` by solver."""
+
+    seconds: float  # of Fast-CD without the start
+    tuned: dict  # on the self-tuning graph, the paper's
+    adaptive: dict  # on the graph CLR begins with
+    refused: dict  # why a solver gave nothing on the adaptive graph
+    readings: dict | None  # NMI of other readings on the self-tuning graph
+
+
+def other_models(ncut, data_set, measured, folder, with_readings):
+    points, _ = data_set.load(folder)
+    graph = ncut.neighbor_graph(data_set.name, points, data_set.k, CLR_NEIGHBORS, "adaptive")
+    tuned = of_other_models(ncut, measured.graph, measured)[0]
+    adaptive, refused = of_other_models(ncut, graph, measured)
+    readings = None
+    if with_readings:
+        matrix, start = load_matrix(measured.graph), ncut.n2hi(measured.graph, measured.k)
+        truth = ("--truth", measured.truth)
+        readings = {
+            name: ncut.report_of_labels(measured.graph, labels, *truth)["nmi"]
+            for name, labels in rivals.other_readings(matrix, start).items()
+        }
+    return OtherModels(measured.seconds["Fast-CD"], tuned, adaptive, refused, readings)
+
+
+def of_other_models(ncut, graph, measured):
+    report, solvers = ncut.compare(graph, measured.k, "--truth", measured.truth, "--all")
+    start = solvers["N2HI"]["seconds"]
+    found = {name: solvers[name] for name in solvers if name.startswith(("CLR", "SBMC"))}
+    if "SBMC" in found:
+        found["SBMC"] = found["SBMC"] | {"seconds": found["SBMC"]["seconds"] - start}
+    return found, {row["solver"]: row["reason"] for row in report.get("refused", [])}
+
+
+def by_affinity(ncut, data_set, folder):
+    """ACC and NMI of preset `default` for every affinity and number of neighbours."""
+    points, classes = data_set.load(folder)
+    table, truth = ncut.save("points.npy", points), ncut.save("classes.npy", classes)
+    found = {}
+    for affinity, options in AFFINITIES.items():
+        for neighbors in NEIGHBORS:
+            options_of_graph = ("--affinity", *options, "--neighbors", neighbors)
+            report = ncut.report("points", table, "-k", data_set.k, "--truth", truth, *options_of_graph)
+            found[affinity, neighbors] = (report["accuracy"], report["nmi"])
+    return found
+
+
+def learned(ncut, data_set, folder):
+    """ACC and NMI of the ordinary search on the adaptive graph and on what CLR makes of it, where it makes anything."""
+    points, classes = data_set.load(folder)
+    graph = ncut.neighbor_graph("learned", points, data_set.k, LEARNED_NEIGHBORS, "adaptive")
+    truth = ("--truth", ncut.save("classes.npy", classes))
+    plain = ncut.report("cluster", graph, "-k", data_set.k, *truth)
+    solvers = ncut.compare(graph, data_set.k, "--all", *truth, "--time-limit", MOST_SECONDS)[1]
+    rows = {"adaptive": plain} | {name: solvers[name] for name in LEARNED if name in solvers}
+    return {name: (row["accuracy"], row["nmi"]) for name, row in rows.items()}
 
 
 def measure_coins(ncut):

@@ -42,6 +42,12 @@ def run(ncut, data_folder, album):
     yield page.times(sets)
     yield page.refined(sets)
 
+    models = {}
+    for data_set in filter(lambda data_set: data_set.printed, sets):
+        note(f"{data_set.name}: other models")
+        models[data_set] = measure.other_models(ncut, data_set, sets[data_set], data_folder, data_set.is_same)
+    yield page.other_models(models)
+
     note("five blocks")
     blocks = measure.five_blocks(ncut)
     album.blocks(blocks.matrix, blocks.curves, 5)
@@ -67,6 +73,13 @@ def run(ncut, data_folder, album):
     contest = by_name | {"coins": coins}
     album.gaps(page.gaps(contest))
     yield page.beyond(contest, agreement)
+
+    found, learned = {}, {}
+    for data_set in data.LABELLED:
+        note(f"{data_set.name}: affinities")
+        found[data_set] = measure.by_affinity(ncut, data_set, data_folder)
+        learned[data_set] = measure.learned(ncut, data_set, data_folder)
+    yield page.affinities(found, learned)
     yield page.differences()
 
 

@@ -46,10 +46,11 @@ class Ncut:
         k = labels.max() + 1
         return self.report("cluster", graph, "-k", k, "--preset", "paper", "--max-sweeps", 0, "--init", init, *options)
 
-    def neighbor_graph(self, name, points, k, neighbors=25):
-        """The file of the self-tuning graph of points."""
-        table, graph = self.save(f"{name}.points.npy", points), self.file(f"{name}.npz")
-        self.report("points", table, "-k", k, "--preset", "paper", "--neighbors", neighbors, "--graph-out", graph)
+    def neighbor_graph(self, name, points, k, neighbors=25, affinity="self-tuning"):
+        """The file of a graph of points."""
+        table, graph = self.save(f"{name}.points.npy", points), self.file(f"{name}.{affinity}.npz")
+        kind = ("--neighbors", neighbors, "--affinity", affinity)
+        self.report("points", table, "-k", k, "--preset", "paper", "--graph-out", graph, *kind)
         return graph
 
     def save(self, name, array):

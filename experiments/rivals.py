@@ -1,4 +1,4 @@
-"""The paper's rivals in numpy: EVD+KM and ISR, both started from given labels.
+"""The paper's rivals in numpy: EVD+KM and ISR, both started from given labels; other readings of SBMC and of EBMC.
 
 `ncut compare` reports their scores but writes no labels; the pictures and the starts of the curves need labels.
 The page checks that both implementations reach the same objectives.
@@ -152,4 +152,107 @@ def fill_empty(labels, distances, k):
         has_others = np.bincount(labels, minlength=k)[labels] > 1
         point = np.flatnonzero(has_others)[distances[has_others].argmax()]
         labels[point], distances[point] = empty, -np.inf
+    return labels
+
+
+def other_readings(matrix, labels):
+    """Other readings of SBMC, and what EBMC may be, by name; all from the same labels."""
+    k = labels.max() + 1
+    random = np.random.default_rng(0).integers(k, size=len(labels))
+    random[:k] = np.arange(k)
+    return {
+        "SBMC, the penalty half as large": sbmc(matrix, labels, penalty=0.5),
+        "SBMC, twice as large": sbmc(matrix, labels, penalty=2),
+        "SBMC, labels nearest to G alone": sbmc(matrix, labels, nearest_to_relaxed=True),
+        "SBMC, labels nearest to G alone, the penalty a tenth": sbmc(matrix, labels, 0.1, nearest_to_relaxed=True),
+        "SBMC, from random labels": sbmc(matrix, random),
+        "SBMC's model, by moves of single nodes": model_descent(matrix, labels, one_number),
+        "a number for every cluster (EBMC?), by moves of single nodes": model_descent(matrix, labels, number_each),
+        "the same with volumes instead of sizes": model_descent(matrix, labels, number_each, degrees_of(matrix)),
+        "N2HI, the start of all": labels,
+    }
+
+
+def sbmc(matrix, labels, penalty=1.0, nearest_to_relaxed=False, growth=1.5):
+    """Self-balanced min-cut by augmented Lagrangian steps, as in the library; or with a simpler step of the labels."""
+    k = labels.max() + 1
+    for _ in range(50):
+        inside, sizes, _ = cluster_sums(matrix, labels, k)
+        scale = inside.sum() / (sizes**2).sum()
+        first = penalty * matrix.sum() / len(labels)
+        found = lagrangian_steps(matrix, labels, k, scale, first, nearest_to_relaxed, growth)
+        inside_found, sizes_found, _ = cluster_sums(matrix, found, k)
+        if one_number(inside_found, sizes_found) <= one_number(inside, sizes):
+            break
+        labels = found
+    return labels
+
+
+def lagrangian_steps(matrix, labels, k, scale, penalty, nearest_to_relaxed, growth):
+    def theta(rows):
+        return scale / 2 * rows.sum(axis=0) - matrix @ rows
+
+    multipliers = np.zeros((len(labels), k))
+    indicators = np.eye(k)[labels]
+    for _ in range(300):
+        relaxed = indicators + (multipliers - theta(indicators)) / penalty
+        target = relaxed if nearest_to_relaxed else relaxed - (multipliers + theta(relaxed)) / penalty
+        labels = fill_empty(target.argmax(axis=1), -target, k)
+        indicators = np.eye(k)[labels]
+        if np.linalg.norm(indicators - relaxed) <= 1e-6:
+            break
+        multipliers += penalty * (indicators - relaxed)
+        penalty *= growth
+    return labels
+
+
+def cluster_sums(matrix, labels, k, masses=None):
+    """Of each cluster the weight inside, and the sum of the masses of its nodes (1 each by default)."""
+    rows = np.repeat(labels, np.diff(matrix.indptr))
+    same = rows == labels[matrix.indices]
+    inside = np.bincount(rows[same], matrix.data[same], k)
+    masses = np.ones(len(labels)) if masses is None else masses
+    return inside, np.bincount(labels, masses, k), masses
+
+
+def one_number(inside, sizes):
+    """By how much `s Y Y^T` brings `|A|^2` down with the best number `s`."""
+    return inside.sum() ** 2 / (sizes**2).sum()
+
+
+def number_each(inside, sizes):
+    """The same with a number for each cluster."""
+    return ((inside / sizes) ** 2).sum()
+
+
+def model_descent(matrix, labels, value, masses=None):
+    """Moves single nodes where a model fits the matrix better, until none does."""
+    labels, k = labels.copy(), labels.max() + 1
+    inside, sums, masses = cluster_sums(matrix, labels, k, masses)
+    sizes, loops = np.bincount(labels, minlength=k), matrix.diagonal()
+    for _ in range(MOST_ROUNDS):
+        n_moves = 0
+        for node in range(len(labels)):
+            old = labels[node]
+            if sizes[old] == 1:
+                continue
+            row = slice(matrix.indptr[node], matrix.indptr[node + 1])
+            links = np.bincount(labels[matrix.indices[row]], matrix.data[row], k)
+            links[old] -= loops[node]
+            gains = 2 * links + loops[node]
+            inside[old] -= gains[old]
+            sums[old] -= masses[node]
+            moved = zip(np.diag(gains), masses[node] * np.eye(k), strict=True)
+            values = [value(inside + gain, sums + mass) for gain, mass in moved]
+            new = int(np.argmax(values))
+            if values[new] <= values[old] + LEAST_GAIN * abs(values[old]):
+                new = old
+            inside[new] += gains[new]
+            sums[new] += masses[node]
+            sizes[old] -= 1
+            sizes[new] += 1
+            labels[node] = new
+            n_moves += new != old
+        if n_moves == 0:
+            break
     return labels

@@ -122,6 +122,7 @@ Examples:
   ncut points digits.npy -k 10 -o labels.txt             the paper's self-tuning graph, 25 neighbours
   ncut points iris.csv -k 3 --truth species.txt          compare with known labels
   ncut points words.npy -k 50 --affinity cosine          neighbours by angle
+  ncut points faces.npy -k 20 --affinity adaptive --neighbors 15   small groups, thin shapes
   ncut points digits.npy -k 10 --graph-out digits.npz    keep the graph for `ncut cluster`
   ncut points cells.npy --objective modularity --resolution 0.8   communities, as many as there are
 
@@ -266,8 +267,13 @@ The relaxed solvers and Fast-CD all start from the labels of N2HI. EVD+KM is Ng,
 spectral rotation; the seconds of each include its eigenvectors. The presets stand for plain N-Cut (--min-share 0).
 `gap` is what is missing to the upper bound, the sum of the k largest eigenvalues.
 
+With --all also models that optimise something else: CLR-l1 and CLR-l2 (constrained Laplacian rank) learn a graph with k
+connected components near the given one, whose clusters the ordinary search then looks for (`+ search`); SBMC (self-balanced
+min-cut) starts from N2HI. They take long on graphs of more than some thousand nodes.
+
 Examples:
   ncut compare roads.mtx -k 32
+  ncut compare faces.npz -k 20 --all                 CLR and SBMC, too
   ncut compare mail.npz -k 42 --truth known.npz --json table.json
   ncut compare roads.mtx -k 32 --best 20             preset `best` too, for 20 seconds
   ncut compare web.mtx -k 32 --time-limit 60         what can be compared within a minute"))]
@@ -286,6 +292,9 @@ pub(crate) struct CompareArgs {
     /// Run preset `best` too, for this long
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) best: Option<Duration>,
+    /// Run models other than N-Cut too: CLR and SBMC
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Seed of whatever is random
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
@@ -523,6 +532,7 @@ impl NeighborArgs {
                 AffinityArg::Knn => Affinity::Knn,
                 AffinityArg::Rbf => Affinity::Rbf { gamma: self.gamma },
                 AffinityArg::Cosine => Affinity::Cosine,
+                AffinityArg::Adaptive => Affinity::Adaptive,
             },
             n_neighbors: self.neighbors,
             linking: if self.mutual { Linking::Mutual } else { Linking::Union },
@@ -756,6 +766,8 @@ enum AffinityArg {
     Rbf,
     /// The cosine of the angle; neighbours by angle
     Cosine,
+    /// A weight of 1 that each point shares among its neighbours, more for the nearer ones (CLR)
+    Adaptive,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

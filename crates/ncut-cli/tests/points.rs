@@ -66,6 +66,8 @@ fn tables_are_read_in_every_form_and_give_the_same_labels() {
     for options in [
         "--affinity knn",
         "--affinity rbf",
+        "--affinity adaptive",
+        "--affinity adaptive --mutual",
         "--affinity rbf --gamma 0.5",
         "--mutual",
         "--threads 1",

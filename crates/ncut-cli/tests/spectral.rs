@@ -132,6 +132,30 @@ fn compare_lists_every_solver() {
         assert_eq!(row["accuracy"], 1.0);
         assert!(row["gap"].as_f64().unwrap() > 0.0 && row["seconds"].as_f64().unwrap() >= 0.0);
     }
+    let with_all = bench.run("compare g.txt -k 2 --all --truth truth.txt --json all.json");
+    assert_eq!(with_all.code, Some(0), "{}", with_all.stderr);
+    let report = json(&bench.read("all.json"));
+    let rows = report["solvers"].as_array().unwrap();
+    let more: Vec<&str> = rows[10..15].iter().map(|row| row["solver"].as_str().unwrap()).collect();
+    assert_eq!(more, ["CLR-l1", "CLR-l1 + search", "CLR-l2", "CLR-l2 + search", "SBMC"]);
+    assert_eq!(rows.len(), solvers.len() + more.len());
+    for row in &rows[10..15] {
+        assert_eq!(row["accuracy"], 1.0, "{row}");
+    }
+    assert_eq!(rows[10]["iteration"]["n_components"], 2);
+    assert!(rows[14]["iteration"]["residual"].as_f64().unwrap() <= 1e-6);
+    assert!(report.get("refused").is_none());
+    // What CLR cannot do is told, and the others run all the same.
+    let bench = bench.with("pieces.txt", "0 1\n2 3\n4 5\n");
+    let ran = bench.run("compare pieces.txt -k 2 --all --json pieces.json");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let told = "CLR-l1 is left out: the graph has 3 components and CLR joins none; ask for at least as many clusters";
+    assert!(ran.stdout.contains(told), "{}", ran.stdout);
+    let report = json(&bench.read("pieces.json"));
+    assert_eq!(report["refused"][1]["solver"], "CLR-l2");
+    assert!(report["solvers"].as_array().unwrap().iter().any(|row| row["solver"] == "SBMC"));
+    let stopped = bench.run("compare g.txt -k 2 --all --time-limit 0");
+    assert!(stopped.stdout.contains("CLR-l1, CLR-l2, SBMC"), "{}", stopped.stdout);
     let refused = bench.run("compare g.txt -k 9");
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("9 clusters were asked of 6 nodes"), "{}", refused.stderr);

@@ -46,6 +46,7 @@ impl Settings {
             ("nearest_neighbors", Affinity::Knn),
             ("rbf", Affinity::Rbf { gamma: self.gamma }),
             ("cosine", Affinity::Cosine),
+            ("adaptive", Affinity::Adaptive),
         ];
         Ok(PointGraph {
             affinity: named("affinity", &self.affinity, &affinities)?,
@@ -57,24 +58,35 @@ impl Settings {
     }
 }
 
-/// A graph, and the lengths or the falloff that its weights were made with (empty where there are none).
+/// A graph, and the lengths or the falloff that its weights were made with (empty where there are none); for adaptive weights
+/// the reach of all points, then the totals.
 type Linked<'py> = (GraphHandle, Bound<'py, PyArray1<f64>>);
 
 fn linked(py: Python<'_>, linked: LinkedPoints) -> Linked<'_> {
     let scale = match linked.scale {
         Scale::SelfTuning(sigma) => sigma,
         Scale::Rbf { gamma } => vec![gamma],
+        Scale::Adaptive { mut reach, total, .. } => {
+            reach.extend(total);
+            reach
+        }
         Scale::Knn | Scale::Cosine => Vec::new(),
     };
     (linked.graph.into(), scale.into_pyarray(py))
 }
 
-fn scale(affinity: Affinity, lengths: &[f64]) -> Scale {
-    match affinity {
+fn scale(settings: &PointGraph, lengths: &[f64]) -> Scale {
+    match settings.affinity {
         Affinity::SelfTuning => Scale::SelfTuning(lengths.to_vec()),
         Affinity::Knn => Scale::Knn,
         Affinity::Rbf { .. } => Scale::Rbf { gamma: lengths.first().copied().unwrap_or_default() },
         Affinity::Cosine => Scale::Cosine,
+        Affinity::Adaptive => {
+            let (reach, total) = lengths.split_at(lengths.len() / 2);
+            // A point has no more neighbours than there are others, one of whom only measures.
+            let n_neighbors = settings.n_neighbors.min(reach.len().saturating_sub(2)).max(1);
+            Scale::Adaptive { n_neighbors, reach: reach.to_vec(), total: total.to_vec() }
+        }
     }
 }
 
@@ -102,7 +114,7 @@ pub(crate) fn link_new_points<'py>(
     n_threads: usize,
 ) -> PyResult<CsrArrays<'py>> {
     let (settings, new, points) = (settings.point_graph()?, new.points()?, table.points()?);
-    let scale = scale(settings.affinity, lengths.as_slice()?);
+    let scale = scale(&settings, lengths.as_slice()?);
     let links = run(py, n_threads, None, |clock| settings.link_new(new, points, &scale, clock))?;
     rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())
 }
@@ -137,7 +149,7 @@ pub(crate) fn link_new_neighbors<'py>(
     settings: Settings,
     lengths: PyReadonlyArray1<'py, f64>,
 ) -> PyResult<CsrArrays<'py>> {
-    let scale = scale(settings.point_graph()?.affinity, lengths.as_slice()?);
+    let scale = scale(&settings.point_graph()?, lengths.as_slice()?);
     let neighbors = neighbors(&ids, &squared)?;
     let links = caught(py, || weigh_new(&neighbors, &scale, n_points).map_err(refused))?;
     rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())

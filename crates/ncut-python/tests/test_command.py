@@ -47,7 +47,13 @@ def test_labels_are_those_of_the_command_line(command, graphs, name, settings, o
 
 @pytest.mark.parametrize(
     ("affinity", "option"),
-    [("self_tuning", "self-tuning"), ("nearest_neighbors", "knn"), ("rbf", "rbf"), ("cosine", "cosine")],
+    [
+        ("self_tuning", "self-tuning"),
+        ("nearest_neighbors", "knn"),
+        ("rbf", "rbf"),
+        ("cosine", "cosine"),
+        ("adaptive", "adaptive"),
+    ],
 )
 def test_points_are_clustered_alike(command, digits, affinity, option, tmp_path):
     X = digits[0][:700]

@@ -31,6 +31,7 @@ NOT_SQUARE = {"check_clustering": "its matrix is not square, as a precomputed af
         (NormalizedCut(affinity="nearest_neighbors"), {}),
         (NormalizedCut(affinity="rbf"), {}),
         (NormalizedCut(affinity="cosine"), {}),
+        (NormalizedCut(affinity="adaptive"), {}),
         (NormalizedCut(affinity="precomputed"), NOT_SQUARE),
     ],
 )

@@ -239,6 +239,17 @@ def test_seeds_are_what_scikit_learn_takes():
         assert np.array_equal(first, second)
 
 
+def shared_weights(X, n_neighbors):
+    """Adaptive weights from their formula: the mean of what both ends give."""
+    squares = ((X[:, None] - X) ** 2).sum(axis=2)
+    given = np.zeros(squares.shape)
+    for row, lengths in enumerate(squares):
+        nearest = np.argsort(lengths)[1 : n_neighbors + 2]
+        reach = lengths[nearest[-1]]
+        given[row, nearest[:-1]] = (reach - lengths[nearest[:-1]]) / (reach - lengths[nearest[:-1]]).sum()
+    return (given + given.T) / 2
+
+
 def test_graphs_of_points():
     X = np.random.default_rng(0).normal(size=(300, 4))
     tuned = ncut.self_tuning_graph(X, 10)
@@ -251,6 +262,8 @@ def test_graphs_of_points():
     assert set(links.data) == {1.0} and np.diff(links.indptr).min() >= 10
     assert ncut.neighbor_graph(X, 10, mutual=True).nnz < links.nnz
     assert ncut.neighbor_graph(X, 10, affinity="rbf", gamma=0.5).max() <= 1
+    adaptive = ncut.neighbor_graph(X, 10, affinity="adaptive")
+    assert abs(adaptive - shared_weights(X, 10)).max() < 1e-12 and abs(adaptive - adaptive.T).nnz == 0
     narrow = ncut.neighbor_graph(X.astype(np.float32), 10)
     assert abs(narrow - ncut.neighbor_graph(X.astype(np.float32).astype(float), 10)).nnz == 0
     assert abs(links - ncut.neighbor_graph(X.tolist(), 10)).nnz == 0

@@ -71,7 +71,7 @@ def test_new_points_are_linked_like_old_ones(digits):
     assert model.predict(new).tolist() == by_hand(links, graph, model.labels_)
 
 
-@pytest.mark.parametrize("affinity", ["self_tuning", "nearest_neighbors", "rbf", "cosine"])
+@pytest.mark.parametrize("affinity", ["self_tuning", "nearest_neighbors", "rbf", "cosine", "adaptive"])
 def test_every_affinity_predicts_dense_and_sparse(affinity):
     X, y = make_blobs(400, centers=4, n_features=6, random_state=5)
     model = NormalizedCut(4, affinity=affinity, n_neighbors=10).fit(X[:200])

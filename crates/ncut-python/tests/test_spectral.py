@@ -48,7 +48,7 @@ def test_a_sparse_similarity():
     assert adjusted_rand_score(TRUTH, labels) == 1
 
 
-@pytest.mark.parametrize("affinity", ["self_tuning", "nearest_neighbors", "rbf", "cosine"])
+@pytest.mark.parametrize("affinity", ["self_tuning", "nearest_neighbors", "rbf", "cosine", "adaptive"])
 def test_blobs_are_found(affinity):
     labels = NormalizedCut(3, affinity=affinity, n_neighbors=10).fit_predict(BLOBS)
     assert adjusted_rand_score(TRUTH, labels) == 1

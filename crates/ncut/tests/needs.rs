@@ -7,8 +7,8 @@ mod common;
 use std::process::Command;
 
 use common::{hash, status};
-use ncut::neighbors::{NeighborSearch, PointGraph, Points, SearchMethod};
-use ncut::spectral::{Spectrum, SpectrumSettings};
+use ncut::neighbors::{Affinity, NeighborSearch, PointGraph, Points, SearchMethod};
+use ncut::spectral::{BalancedCut, Distance, LaplacianRank, Spectrum, SpectrumSettings};
 use ncut::{Clock, Error, Graph, GraphBuilder, Ncut, Preset};
 
 /// Names the case to a process that measures.
@@ -18,7 +18,7 @@ const MOST: f64 = 5.0;
 const BASE: f64 = 64e6;
 
 /// What is measured: a graph or points, and what is done with them.
-const CASES: [&str; 12] = [
+const CASES: [&str; 15] = [
     "random fast 8",
     "random fast 1000",
     "random default 300",
@@ -30,7 +30,10 @@ const CASES: [&str; 12] = [
     "grid default 100",
     "grid paper 100",
     "random spectrum 20",
+    "random clr 20",
+    "random sbmc 20",
     "points exact 25",
+    "points adaptive 25",
 ];
 
 #[test]
@@ -85,8 +88,10 @@ fn one_case() {
         ("points", method) => {
             let (values, n_features) = (noise(20_000 * 10), 10);
             let points = Points::new(&values, n_features).unwrap();
-            let method = if method == "exact" { SearchMethod::Exact } else { SearchMethod::Approximate };
-            let settings = PointGraph { n_neighbors: count, method, ..PointGraph::default() };
+            let affinity = if method == "adaptive" { Affinity::Adaptive } else { Affinity::SelfTuning };
+            let method =
+                if method == "approximate" { SearchMethod::Approximate } else { SearchMethod::Exact };
+            let settings = PointGraph { affinity, n_neighbors: count, method, ..PointGraph::default() };
             let search = NeighborSearch { n_neighbors: count, method, ..NeighborSearch::default() };
             let peak = rise(|| drop(settings.build(points, &Clock::new()).unwrap()));
             (search.memory_needed(points), peak)
@@ -96,6 +101,21 @@ fn one_case() {
             let settings = SpectrumSettings { tolerance: 1e-3, ..SpectrumSettings::default() };
             let peak = rise(|| drop(Spectrum::of(&graph, count, &settings, &Clock::new()).unwrap()));
             (Spectrum::memory_needed(&graph, count), peak)
+        }
+        (graph, "clr") => {
+            let graph = graph_of(graph);
+            let spectrum = SpectrumSettings { tolerance: 1e-3, ..SpectrumSettings::default() };
+            let settings =
+                LaplacianRank { max_rounds: 2, spectrum, ..LaplacianRank::new(count, Distance::L1) };
+            let peak = rise(|| drop(settings.run(&graph, &Clock::new()).unwrap()));
+            (LaplacianRank::memory_needed(&graph, count), peak)
+        }
+        (graph, "sbmc") => {
+            let graph = graph_of(graph);
+            let start: Vec<u32> = (0..graph.n_nodes()).map(|node| (node % count) as u32).collect();
+            let peak =
+                rise(|| drop(BalancedCut::default().run(&graph, count, &start, &Clock::new()).unwrap()));
+            (BalancedCut::memory_needed(&graph, count), peak)
         }
         (graph, preset) => {
             let graph = graph_of(graph);

@@ -305,6 +305,65 @@ fn affinities_weigh_edges_as_defined() {
     assert!((edges[0].2 - 0.5f64.sqrt()).abs() < 1e-15);
 }
 
+/// What a point gives to the others by its nearest and the one after them, from the formula.
+fn shares(values: &[f64], n_features: usize, point: usize, n_neighbors: usize) -> Vec<(u32, f64)> {
+    let nearest = brute_force(values, n_features, point, n_neighbors + 1);
+    let reach = nearest.last().unwrap().0;
+    let n_linked = n_neighbors.min(nearest.len().saturating_sub(1)).max(1);
+    let total = n_linked as f64 * reach - nearest[..n_linked].iter().map(|pair| pair.0).sum::<f64>();
+    nearest[..n_linked].iter().map(|&(squared, other)| (other, (reach - squared) / total)).collect()
+}
+
+#[test]
+fn adaptive_weights_are_the_mean_of_what_both_ends_share_out() {
+    for (n_points, n_neighbors) in [(40, 5), (40, 1), (7, 5), (7, 6), (7, 100), (3, 4)] {
+        let values = noise(n_points * 3, 21);
+        let settings = PointGraph { affinity: Affinity::Adaptive, n_neighbors, ..PointGraph::default() };
+        let graph = graph_of(&values, 3, settings);
+        let mut expected = vec![vec![0.0; n_points]; n_points];
+        for point in 0..n_points {
+            let given = shares(&values, 3, point, n_neighbors);
+            assert!((given.iter().map(|share| share.1).sum::<f64>() - 1.0).abs() < 1e-12);
+            for (other, share) in given {
+                expected[point][other as usize] += share / 2.0;
+                expected[other as usize][point] += share / 2.0;
+            }
+        }
+        for (from, row) in expected.iter().enumerate() {
+            for (to, &weight) in row.iter().enumerate() {
+                let found = graph.neighbors(from as u32).find(|link| link.0 == to as u32);
+                let found = found.map_or(0.0, |link| link.1);
+                assert!(
+                    (found - weight).abs() < 1e-12,
+                    "{n_points} points, ({from}, {to}): {found}, not {weight}"
+                );
+            }
+        }
+        // All shares add up to the number of points.
+        assert!((graph.volume() - n_points as f64).abs() < 1e-9);
+        let mutual = graph_of(&values, 3, PointGraph { linking: Linking::Mutual, ..settings });
+        for (from, to, weight) in mutual.edges() {
+            assert_eq!(
+                graph.neighbors(from).find(|link| link.0 == to),
+                Some((to, weight)),
+                "mutual links are among them"
+            );
+        }
+    }
+}
+
+#[test]
+fn adaptive_weights_are_equal_where_all_neighbours_are_as_far() {
+    let settings = PointGraph { affinity: Affinity::Adaptive, n_neighbors: 2, ..PointGraph::default() };
+    // Six points in one place: every one shares its weight among two.
+    let graph = graph_of(&[1.5; 6], 1, settings);
+    assert!(graph.edges().all(|(_, _, weight)| weight == 0.5), "{graph:?}");
+    // Two points have no neighbour to measure by.
+    let pair = graph_of(&[0.0, 3.0], 1, settings);
+    assert_eq!(pair.edges().collect::<Vec<_>>(), [(0, 1, 1.0)]);
+    assert_eq!(graph_of(&[4.0], 1, settings).n_edges(), 0);
+}
+
 #[test]
 fn all_pairs_can_be_linked() {
     let values = noise(30 * 3, 9);
@@ -323,6 +382,7 @@ fn wrong_settings_are_refused() {
     let refused = |settings: PointGraph| settings.build(points, &Clock::new()).unwrap_err().to_string();
     let none = PointGraph { n_neighbors: 0, ..PointGraph::default() };
     assert_eq!(refused(none), "n_neighbors is 0; it must be at least 1");
+    assert_eq!(refused(PointGraph { affinity: Affinity::Adaptive, ..none }), refused(none));
     let negative = PointGraph { affinity: Affinity::Rbf { gamma: Some(-1.0) }, ..PointGraph::default() };
     assert_eq!(refused(negative), "gamma is -1; it must be a positive number");
     assert!(dense_rbf_graph(points, f64::NAN).is_err());

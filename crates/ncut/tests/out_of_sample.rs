@@ -71,7 +71,7 @@ fn wrong_links_are_refused() {
 fn a_point_of_the_graph_is_linked_like_new_to_itself_and_its_neighbors() {
     let line: Vec<f64> = (0..12).map(|i| f64::from(i) + if i >= 6 { 20.0 } else { 0.0 }).collect();
     let points = Points::new(&line, 1).unwrap();
-    for affinity in [Affinity::SelfTuning, Affinity::Knn, Affinity::Rbf { gamma: None }] {
+    for affinity in [Affinity::SelfTuning, Affinity::Knn, Affinity::Rbf { gamma: None }, Affinity::Adaptive] {
         let settings = PointGraph { n_neighbors: 3, affinity, ..PointGraph::default() };
         let linked = settings.link(points, &Clock::new()).unwrap();
         let labels: Vec<Label> = (0..12).map(|i| Label::from(i >= 6)).collect();
@@ -83,6 +83,10 @@ fn a_point_of_the_graph_is_linked_like_new_to_itself_and_its_neighbors() {
         let new = settings.link_new(far, points, &linked.scale, &Clock::new()).unwrap();
         assert_eq!(new.place(&labels, &clusters).unwrap(), [0, 1]);
     }
+    let adaptive = PointGraph { affinity: Affinity::Adaptive, ..PointGraph::default() };
+    let short = Scale::Adaptive { n_neighbors: 3, reach: vec![1.0; 12], total: vec![1.0; 11] };
+    let error = adaptive.link_new(points, points, &short, &Clock::new()).unwrap_err();
+    assert_eq!(error.to_string(), "11 lengths were given for 12 points");
     let other = Points::new(&[0.0, 1.0], 2).unwrap();
     let error = PointGraph::default().link_new(other, points, &Scale::Knn, &Clock::new()).unwrap_err();
     assert_eq!(error.to_string(), "the new points have 2 features, those of the graph 1");

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::Result;
 use ncut::hierarchy::n2hi;
 use ncut::io::{GraphFile, read_labels};
-use ncut::spectral::{Rival, Spectrum, SpectrumSettings, UpperBound};
+use ncut::spectral::{BalancedCut, Distance, LaplacianRank, Rival, Spectrum, SpectrumSettings, UpperBound};
 use ncut::{Agreement, Clock, ClusterId, CutScore, Graph, Label, Ncut, Preset, StopReason, Stopped};
 use serde::Serialize;
 
@@ -30,7 +30,33 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     stop_reason: Option<&'static str>,
     left_out: Vec<String>,
+    /// Solvers that cannot do it on this graph, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refused: Vec<Refused>,
     solvers: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Refused {
+    solver: String,
+    reason: String,
+}
+
+/// How an iteration of another model ended.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Iteration {
+    rounds: usize,
+    /// Components of the graph that was learned.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_components: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lambda: Option<f64>,
+    /// Steps of all rounds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<usize>,
+    /// How far its two halves are apart at the end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    residual: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -46,6 +72,8 @@ struct Row {
     seconds: f64,
     /// Whether this is only the best so far.
     is_cut_short: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    iteration: Option<Iteration>,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
@@ -93,7 +121,7 @@ impl Contest<'_> {
         let unlimited = Clock::new();
         unlimited.allow_memory(clock.memory().unwrap_or(u64::MAX));
         Ncut::new(k).preset(Preset::Paper).max_sweeps(0).solve_by(graph, &unlimited)?;
-        let mut table = Table { contest: self, rows: Vec::new(), left_out: Vec::new() };
+        let mut table = Table::new(self);
         let started = Instant::now();
         let initial = n2hi(graph, k, clock)?;
         let (start, start_seconds) = (initial.labels, started.elapsed().as_secs_f64());
@@ -107,7 +135,7 @@ impl Contest<'_> {
         let (labels, seconds, is_cut_short) = descend(&start)?;
         table.add("Fast-CD".into(), &labels, start_seconds + seconds, is_cut_short)?;
 
-        let mut of_presets = Table { contest: self, rows: Vec::new(), left_out: Vec::new() };
+        let mut of_presets = Table::new(self);
         for preset in [Preset::Fast, Preset::Default, Preset::Best] {
             let own_clock = Clock::observed(|progress| match clock.report(progress) {
                 Ok(()) => ControlFlow::Continue(()),
@@ -170,6 +198,9 @@ impl Contest<'_> {
         {
             return Err(error);
         }
+        if args.all {
+            self.add_other_models(&mut table, &start, start_seconds, args.seed, clock)?;
+        }
         let mut solvers = table.rows;
         solvers.extend(of_presets.rows);
         for row in &mut solvers {
@@ -186,8 +217,71 @@ impl Contest<'_> {
             largest_residual: residual,
             stop_reason: clock.stopped().map(|Stopped(reason)| reason.name()),
             left_out,
+            refused: table.refused,
             solvers,
         })
+    }
+
+    /// Models of clustering other than N-Cut: a graph that is learned, a balanced cut.
+    fn add_other_models(
+        &self,
+        table: &mut Table<'_>,
+        start: &[ClusterId],
+        start_seconds: f64,
+        seed: u64,
+        clock: &Clock<'_>,
+    ) -> ncut::Result<()> {
+        let (graph, k) = (self.graph, self.n_clusters);
+        for (name, distance) in [("CLR-l1", Distance::L1), ("CLR-l2", Distance::L2)] {
+            let started = Instant::now();
+            let spectrum = SpectrumSettings { seed, ..SpectrumSettings::default() };
+            let settings = LaplacianRank { spectrum, ..LaplacianRank::new(k, distance) };
+            let learned = match settings.run(graph, clock) {
+                Err(ncut::Error::Stopped { .. }) => {
+                    table.left_out.push(name.to_owned());
+                    continue;
+                }
+                Err(error) => {
+                    table.refused.push(Refused { solver: name.to_owned(), reason: error.to_string() });
+                    continue;
+                }
+                Ok(learned) if learned.n_components != k => {
+                    let (found, rounds) = (learned.n_components, learned.rounds);
+                    let reason = format!("its graph has {found} components after {rounds} rounds, not {k}");
+                    table.refused.push(Refused { solver: name.to_owned(), reason });
+                    continue;
+                }
+                Ok(learned) => learned,
+            };
+            let seconds = started.elapsed().as_secs_f64();
+            table.add(name.to_owned(), &as_labels(&learned.labels), seconds, false)?;
+            table.iterated(Iteration {
+                rounds: learned.rounds,
+                n_components: Some(learned.n_components),
+                lambda: Some(learned.lambda),
+                ..Iteration::default()
+            });
+            // The learned graph as one to cluster: the share keeps its components from being slivers.
+            let found = Ncut::new(k).seed(seed).solve_by(&learned.graph, clock)?;
+            let seconds = started.elapsed().as_secs_f64();
+            table.add(format!("{name} + search"), &found.labels, seconds, clock.is_stopped())?;
+        }
+        let started = Instant::now();
+        match BalancedCut::default().run(graph, k, start, clock) {
+            Err(ncut::Error::Stopped { .. }) => table.left_out.push("SBMC".to_owned()),
+            Err(error) => return Err(error),
+            Ok(found) => {
+                let seconds = start_seconds + started.elapsed().as_secs_f64();
+                table.add("SBMC".to_owned(), &as_labels(&found.labels), seconds, false)?;
+                table.iterated(Iteration {
+                    rounds: found.rounds,
+                    steps: Some(found.steps),
+                    residual: Some(found.residual),
+                    ..Iteration::default()
+                });
+            }
+        }
+        Ok(())
     }
 
     fn row(&self, solver: String, labels: &[Label], seconds: f64, is_cut_short: bool) -> ncut::Result<Row> {
@@ -197,7 +291,8 @@ impl Contest<'_> {
             None => None,
         };
         let CutScore { objective, ncut, smallest_share, .. } = score;
-        Ok(Row { solver, objective, ncut, gap: None, smallest_share, agreement, seconds, is_cut_short })
+        let (gap, iteration) = (None, None);
+        Ok(Row { solver, objective, ncut, gap, smallest_share, agreement, seconds, is_cut_short, iteration })
     }
 }
 
@@ -206,9 +301,21 @@ struct Table<'c> {
     contest: &'c Contest<'c>,
     rows: Vec<Row>,
     left_out: Vec<String>,
+    refused: Vec<Refused>,
 }
 
-impl Table<'_> {
+impl<'c> Table<'c> {
+    fn new(contest: &'c Contest<'c>) -> Self {
+        Self { contest, rows: Vec::new(), left_out: Vec::new(), refused: Vec::new() }
+    }
+
+    /// Tells how the iteration behind the last row ended.
+    fn iterated(&mut self, iteration: Iteration) {
+        if let Some(row) = self.rows.last_mut() {
+            row.iteration = Some(iteration);
+        }
+    }
+
     fn add(
         &mut self,
         solver: String,
@@ -245,6 +352,9 @@ fn print_table(summary: &Summary, report: &Report) -> Result<()> {
     }
     if let Some(remark) = report.bound.stop_remark() {
         summary.line(&remark)?;
+    }
+    for Refused { solver, reason } in &report.refused {
+        summary.line(&format!("{solver} is left out: {reason}"))?;
     }
     if !report.left_out.is_empty() {
         summary.line(&format!("no time was left for {}", report.left_out.join(", ")))?;

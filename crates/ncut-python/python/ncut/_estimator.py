@@ -22,7 +22,7 @@ from ncut._points import LinkedPoints, link, point_settings
 from ncut._progress import Listener
 from ncut._settings import seed, threads
 
-POINT_AFFINITIES = ("self_tuning", "nearest_neighbors", "rbf", "cosine")
+POINT_AFFINITIES = ("self_tuning", "nearest_neighbors", "rbf", "cosine", "adaptive")
 PRECOMPUTED = ("precomputed", "precomputed_nearest_neighbors")
 
 
@@ -46,6 +46,8 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         - "nearest_neighbors": nearest neighbours, weights 1.
         - "rbf": nearest neighbours, weights ``exp(-gamma l^2)``.
         - "cosine": nearest neighbours by angle, weights the cosine.
+        - "adaptive": nearest neighbours, among which each point shares a weight of 1, more for nearer ones (the graph
+          that CLR begins with); worth a try with ``n_neighbors=15`` where groups are small or lie on thin shapes.
         - "precomputed": ``X`` is a symmetric matrix of weights, none negative, sparse or dense.
         - "precomputed_nearest_neighbors": ``X`` is a matrix of distances, sparse as
           `sklearn.neighbors.kneighbors_graph` makes it or dense; the `n_neighbors` smallest of each row are links
@@ -334,7 +336,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _link_sparse(self, X: Any) -> LinkedPoints:
         """The graph of sparse points, whose neighbours scikit-learn finds."""
         drops_first = self.affinity == "self_tuning"
-        n_neighbors = min(self.n_neighbors, X.shape[0] - 1)
+        n_neighbors = min(self._n_searched(), X.shape[0] - 1)
         search = self._search(X)
         if drops_first:
             distances, ids = search.kneighbors(X, n_neighbors + 1)
@@ -354,7 +356,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             return pairwise_kernels(X, training, metric=self.affinity)
         n_points = training.shape[0]
         if sparse.issparse(X) or sparse.issparse(training):
-            distances, ids = self._search(training).kneighbors(X, min(self.n_neighbors, n_points))
+            distances, ids = self._search(training).kneighbors(X, min(self._n_searched(), n_points))
             arrays = _ncut.link_new_neighbors(
                 plain(ids, np.int64), self._squared(distances), n_points, self._settings, self._lengths
             )
@@ -363,6 +365,10 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 plain(X), plain(training), self._settings, self._lengths, threads(self.n_jobs)
             )
         return rows_matrix(arrays, X.shape[0], n_points)
+
+    def _n_searched(self) -> int:
+        # Adaptive weights are measured by the neighbour after those that are linked.
+        return int(self.n_neighbors) + int(self.affinity == "adaptive")
 
     def _search(self, X: Any) -> NearestNeighbors:
         metric = "cosine" if self.affinity == "cosine" else "euclidean"

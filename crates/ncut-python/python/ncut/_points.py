@@ -42,9 +42,11 @@ def neighbor_graph(
         The points; float32 stays float32.
     n_neighbors : int, default=25
         Neighbours of each point, itself not among them; all others where there are fewer.
-    affinity : {"nearest_neighbors", "self_tuning", "rbf", "cosine"}, default="nearest_neighbors"
+    affinity : {"nearest_neighbors", "self_tuning", "rbf", "cosine", "adaptive"}, default="nearest_neighbors"
         What an edge of length ``l`` weighs: 1; ``exp(-l^2 / (2 sigma_i sigma_j))`` with ``sigma_i`` the mean length
-        of the edges at ``i``; ``exp(-gamma l^2)``; the cosine of the angle, for neighbours by angle.
+        of the edges at ``i``; ``exp(-gamma l^2)``; the cosine of the angle, for neighbours by angle; the mean of what
+        both ends give it when each point shares a weight of 1 among its neighbours, in proportion to ``r_i - l^2`` with
+        ``r_i`` the squared distance of the next neighbour (the initial graph of CLR).
     gamma : float, default=None
         Falloff of "rbf"; None is ``1 / (2 m^2)`` with ``m`` the median length of the edges.
     mutual : bool, default=False

@@ -26,6 +26,10 @@ pub enum Affinity {
     },
     /// The cosine of the angle between the points, for neighbours by angle; edges at 90° or more are dropped.
     Cosine,
+    /// Adaptive neighbours (Nie, Wang, Jordan and Huang, AAAI 2016): point `i` shares a weight of 1 among its `m` nearest,
+    /// `(r_i - l^2) / (m r_i - sum of their l^2)` for one at the distance `l`, `r_i` being the squared distance of the
+    /// neighbour after them. An edge weighs the mean of what its two ends give.
+    Adaptive,
 }
 
 /// Which neighbours are linked.
@@ -99,13 +103,16 @@ impl PointGraph {
         self.weigh(&self.search().run_with(points, own, clock)?)
     }
 
-    /// The graph of neighbours that were found elsewhere.
+    /// The graph of neighbours that were found elsewhere; for adaptive weights one more than are linked, unless there are
+    /// no more.
     ///
     /// # Errors
     /// When a setting is out of range.
     pub fn weigh(&self, neighbors: &Neighbors) -> Result<LinkedPoints> {
         self.check()?;
-        weigh(neighbors.n_points(), linked(neighbors, self.linking), self.affinity)
+        let n_linked = n_linked(neighbors, self.affinity == Affinity::Adaptive);
+        let edges = linked(neighbors, n_linked, self.linking);
+        weigh(neighbors, edges, self.affinity)
     }
 
     /// The links of new points to their nearest among `points`, whose graph was made with these settings and had
@@ -147,22 +154,31 @@ impl PointGraph {
 /// # Errors
 /// When `scale` is that of another graph, or a neighbour is no point of it.
 pub fn weigh_new(nearest: &Neighbors, scale: &Scale, n_points: usize) -> Result<OutOfSample<'static>> {
-    if let Scale::SelfTuning(sigma) = scale
-        && sigma.len() != n_points
-    {
-        return Err(Error::shape(format!("{} lengths were given for {n_points} points", sigma.len())));
+    let n_lengths = match scale {
+        Scale::SelfTuning(lengths) => lengths.len(),
+        // Of arrays of different lengths the shorter one is refused.
+        Scale::Adaptive { reach, total, .. } if reach.len() == n_points => total.len(),
+        Scale::Adaptive { reach, .. } => reach.len(),
+        Scale::Knn | Scale::Rbf { .. } | Scale::Cosine => n_points,
+    };
+    if n_lengths != n_points {
+        return Err(Error::shape(format!("{n_lengths} lengths were given for {n_points} points")));
     }
     if let Some(&id) = nearest.ids().iter().find(|&&id| id as usize >= n_points) {
         return Err(Error::shape(format!("neighbour {id} is none of {n_points} points")));
     }
     let (mut columns, mut weights) = (Vec::new(), Vec::new());
     let mut offsets = vec![0];
+    let n_linked = n_linked(nearest, matches!(scale, Scale::Adaptive { .. }));
     for point in 0..nearest.n_points() as NodeId {
         let first = columns.len();
         let lengths = nearest.of(point).map(|(_, squared)| squared.sqrt());
-        let own = lengths.sum::<f64>() / nearest.n_neighbors() as f64;
-        for (other, squared) in nearest.of(point) {
-            let weight = scale.weight(squared, || own, other);
+        let own = match scale {
+            Scale::Adaptive { .. } => End::Shares(Shares::of(nearest, point, n_linked)),
+            _ => End::Length(lengths.sum::<f64>() / nearest.n_neighbors() as f64),
+        };
+        for (other, squared) in nearest.of(point).take(n_linked) {
+            let weight = scale.weight(squared, own, other);
             if weight > 0.0 {
                 columns.push(other);
                 weights.push(weight);
@@ -202,23 +218,98 @@ pub enum Scale {
     },
     /// Nothing: the angle is all.
     Cosine,
+    /// How every point shares a weight of 1 among its nearest.
+    Adaptive {
+        /// Among so many.
+        n_neighbors: usize,
+        /// The squared distance of the neighbour after them, ...
+        reach: Vec<f64>,
+        /// ... and what they are nearer than that, added up.
+        total: Vec<f64>,
+    },
+}
+
+/// What was measured at the end of an edge that is not stored in the scale.
+#[derive(Clone, Copy)]
+enum End {
+    /// The mean length of its edges; any number where the affinity does not ask for it.
+    Length(f64),
+    Shares(Shares),
+}
+
+/// How a point shares a weight of 1 among its nearest.
+#[derive(Clone, Copy)]
+struct Shares {
+    n_neighbors: usize,
+    reach: f64,
+    total: f64,
+}
+
+impl Shares {
+    /// Those of a point among the first `n_linked` of its neighbours.
+    fn of(neighbors: &Neighbors, point: NodeId, n_linked: usize) -> Self {
+        let reach = neighbors.of(point).last().map_or(0.0, |(_, squared)| squared);
+        let total = neighbors.of(point).take(n_linked).map(|(_, squared)| reach - squared).sum();
+        Self { n_neighbors: n_linked, reach, total }
+    }
+
+    /// The share of a point at that squared distance.
+    fn at(self, squared: f64) -> f64 {
+        if self.total > 0.0 {
+            // A new point may be nearer than all that were there.
+            ((self.reach - squared) / self.total).clamp(0.0, 1.0)
+        } else if squared <= self.reach {
+            // All are as far.
+            1.0 / self.n_neighbors as f64
+        } else {
+            0.0
+        }
+    }
 }
 
 impl Scale {
-    /// What an edge of that squared length to point `to` weighs; `own` is the mean length at its other end.
-    fn weight(&self, squared: f64, own: impl Fn() -> f64, to: NodeId) -> f64 {
-        // Points in the same place are alike, however short all distances are.
-        if squared == 0.0 {
-            return 1.0;
-        }
-        // The portable exponential: the same graph on every machine.
+    /// The shares of all points among their neighbours, the last of whom is the one after the nearest.
+    fn adaptive(neighbors: &Neighbors) -> Self {
+        let n_neighbors = n_linked(neighbors, true);
+        let shares = |point| Shares::of(neighbors, point as NodeId, n_neighbors);
+        let (reach, total) = (0..neighbors.n_points()).map(shares).map(|own| (own.reach, own.total)).unzip();
+        Self::Adaptive { n_neighbors, reach, total }
+    }
+
+    /// What was measured at a point.
+    fn end(&self, point: NodeId) -> End {
+        let at = point as usize;
         match self {
-            Self::SelfTuning(sigma) => libm::exp(-squared / (2.0 * own() * sigma[to as usize])),
-            Self::Knn => 1.0,
-            Self::Rbf { gamma } => libm::exp(-gamma * squared),
-            Self::Cosine => (1.0 - squared / 2.0).max(0.0),
+            Self::SelfTuning(sigma) => End::Length(sigma[at]),
+            Self::Adaptive { n_neighbors, reach, total } => {
+                End::Shares(Shares { n_neighbors: *n_neighbors, reach: reach[at], total: total[at] })
+            }
+            Self::Knn | Self::Rbf { .. } | Self::Cosine => End::Length(0.0),
         }
     }
+
+    /// What an edge of that squared length between one end and point `to` weighs.
+    fn weight(&self, squared: f64, one: End, to: NodeId) -> f64 {
+        match (one, self.end(to)) {
+            (End::Shares(one), End::Shares(other)) => f64::midpoint(one.at(squared), other.at(squared)),
+            // Points in the same place are alike, however short all distances are.
+            _ if squared == 0.0 => 1.0,
+            // The portable exponential: the same graph on every machine.
+            (End::Length(one), End::Length(other)) => match self {
+                Self::SelfTuning(_) => libm::exp(-squared / (2.0 * one * other)),
+                Self::Rbf { gamma } => libm::exp(-gamma * squared),
+                Self::Cosine => (1.0 - squared / 2.0).max(0.0),
+                Self::Knn | Self::Adaptive { .. } => 1.0,
+            },
+            (End::Shares(_), End::Length(_)) | (End::Length(_), End::Shares(_)) => 0.0,
+        }
+    }
+}
+
+/// How many of the neighbours found for each point are linked to it: for shares the last is the one that follows.
+fn n_linked(neighbors: &Neighbors, by_shares: bool) -> usize {
+    let n_neighbors = neighbors.n_neighbors();
+    if by_shares { n_neighbors.saturating_sub(1).max(1) } else { n_neighbors }
 }
 
 impl PointGraph {
@@ -229,7 +320,12 @@ impl PointGraph {
 
     fn search(&self) -> NeighborSearch {
         let metric = if self.affinity == Affinity::Cosine { Metric::Cosine } else { Metric::Euclidean };
-        NeighborSearch { n_neighbors: self.n_neighbors, metric, method: self.method, seed: self.seed }
+        let n_neighbors = match self.affinity {
+            // One more, unless none are asked for, which is refused.
+            Affinity::Adaptive if self.n_neighbors > 0 => self.n_neighbors.saturating_add(1),
+            _ => self.n_neighbors,
+        };
+        NeighborSearch { n_neighbors, metric, method: self.method, seed: self.seed }
     }
 }
 
@@ -274,19 +370,21 @@ pub fn dense_rbf_graph(points: Points<'_>, gamma: f64) -> Result<Graph<'static>>
 type Edge = (NodeId, NodeId, f64);
 
 /// Every linked pair once.
-fn linked(neighbors: &Neighbors, linking: Linking) -> Vec<Edge> {
+fn linked(neighbors: &Neighbors, n_linked: usize, linking: Linking) -> Vec<Edge> {
     // By lower ends first, which are counted, then by upper ends.
     let n_points = neighbors.n_points();
     let mut places = vec![0; n_points + 1];
-    for (place, &other) in neighbors.ids().iter().enumerate() {
-        places[(other as usize).min(place / neighbors.n_neighbors()) + 1] += 1;
+    for point in 0..n_points as NodeId {
+        for (other, _) in neighbors.of(point).take(n_linked) {
+            places[other.min(point) as usize + 1] += 1;
+        }
     }
     for point in 0..n_points {
         places[point + 1] += places[point];
     }
-    let mut wanted: Vec<Edge> = vec![(0, 0, 0.0); neighbors.ids().len()];
+    let mut wanted: Vec<Edge> = vec![(0, 0, 0.0); places[n_points]];
     for point in 0..n_points as NodeId {
-        for (other, squared) in neighbors.of(point) {
+        for (other, squared) in neighbors.of(point).take(n_linked) {
             let place = &mut places[point.min(other) as usize];
             wanted[*place] = (point.min(other), point.max(other), squared);
             *place += 1;
@@ -306,20 +404,19 @@ fn linked(neighbors: &Neighbors, linking: Linking) -> Vec<Edge> {
     wanted
 }
 
-fn weigh(n_points: usize, edges: Vec<Edge>, affinity: Affinity) -> Result<LinkedPoints> {
+/// Weighs the edges, which are linked by `neighbors`.
+fn weigh(neighbors: &Neighbors, edges: Vec<Edge>, affinity: Affinity) -> Result<LinkedPoints> {
+    let n_points = neighbors.n_points();
     let scale = match affinity {
+        Affinity::Adaptive => Scale::adaptive(neighbors),
         Affinity::SelfTuning => Scale::SelfTuning(mean_lengths(n_points, &edges)),
         Affinity::Knn => Scale::Knn,
         Affinity::Rbf { gamma } => Scale::Rbf { gamma: gamma.unwrap_or_else(|| 0.5 / median_square(&edges)) },
         Affinity::Cosine => Scale::Cosine,
     };
-    let length_at = |point: NodeId| match &scale {
-        Scale::SelfTuning(sigma) => sigma[point as usize],
-        _ => 0.0,
-    };
     let mut builder = GraphBuilder::new(n_points)?;
     for &(from, to, squared) in &edges {
-        builder.add_edge(from, to, scale.weight(squared, || length_at(from), to))?;
+        builder.add_edge(from, to, scale.weight(squared, scale.end(from), to))?;
     }
     drop(edges);
     Ok(LinkedPoints { graph: builder.finish()?, scale })

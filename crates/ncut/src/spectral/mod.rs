@@ -1,4 +1,4 @@
-//! The spectrum of a graph: the largest eigenpairs of `S = D^-1/2 A D^-1/2`, whose values are at most 1.
+//! The spectrum of a graph: the largest eigenpairs of `S = D^-1/2 A D^-1/2`, whose values are at most 1. The paper's rivals.
 
 mod block;
 mod bound;
@@ -7,6 +7,8 @@ mod kmeans;
 mod lanczos;
 mod operator;
 mod rivals;
+mod laplacian_rank;
+mod balanced_cut;
 
 use faer::{Mat, Side};
 
@@ -16,8 +18,10 @@ use crate::memory;
 use crate::parallel::aside;
 use crate::progress::{Clock, Progress, Stage, Stopped};
 
+pub use balanced_cut::{BalancedCut, BalancedCutResult};
 pub use bound::{BoundStatus, UpperBound};
 pub use kmeans::{KMeans, KMeansResult};
+pub use laplacian_rank::{Distance, LaplacianRank, LearnedGraph};
 pub use rivals::Rival;
 
 use block::Block;

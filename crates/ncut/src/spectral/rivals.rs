@@ -1,4 +1,5 @@
-//! The solvers of the relaxed problem: eigenvectors, then labels from them by k-means or by rotation.
+//! The solvers of the relaxed problem: eigenvectors, then labels from them by k-means or by rotation. Models other than N-Cut
+//! are [`LaplacianRank`](super::LaplacianRank) and [`BalancedCut`](super::BalancedCut).
 
 use faer::Mat;
 
@@ -56,18 +57,10 @@ impl Rival {
     ) -> Result<Vec<ClusterId>> {
         let k = spectrum.count();
         let n = graph.n_nodes();
-        if start.len() != n || spectrum.vectors.len() != n * k {
+        if spectrum.vectors.len() != n * k {
             return Err(Error::labels(format!("{} starting labels were given for {n} nodes", start.len())));
         }
-        let mut sizes = vec![0usize; k];
-        for &label in start {
-            *sizes
-                .get_mut(label as usize)
-                .ok_or_else(|| Error::labels(format!("there is no cluster {label}")))? += 1;
-        }
-        if let Some(empty) = sizes.iter().position(|&size| size == 0) {
-            return Err(Error::labels(format!("starting cluster {empty} is empty")));
-        }
+        check_start(graph, k, start)?;
         let means = KMeans { max_iterations: 100, ..KMeans::new(k) };
         match self {
             Self::NgJordanWeiss => Ok(means.run_from_by(&unit_rows(spectrum), k, start, clock)?.labels),
@@ -96,6 +89,27 @@ impl Rival {
             Self::NgJordanWeiss | Self::ShiMalik => Ok(labels),
             Self::Rotation | Self::ImprovedRotation => self.solve(graph, spectrum, &labels, &Clock::new()),
         }
+    }
+}
+
+/// Refuses starting labels that are not one a node, or leave a cluster empty.
+pub(super) fn check_start(graph: &Graph<'_>, n_clusters: usize, start: &[ClusterId]) -> Result<()> {
+    let n_nodes = graph.n_nodes();
+    if n_clusters == 0 || n_clusters > n_nodes {
+        return Err(Error::BadClusterCount { n_clusters, n_nodes, nodes: "nodes" });
+    }
+    if start.len() != n_nodes {
+        return Err(Error::labels(format!("{} starting labels were given for {n_nodes} nodes", start.len())));
+    }
+    let mut sizes = vec![0usize; n_clusters];
+    for &label in start {
+        *sizes
+            .get_mut(label as usize)
+            .ok_or_else(|| Error::labels(format!("there is no cluster {label}")))? += 1;
+    }
+    match sizes.iter().position(|&size| size == 0) {
+        Some(empty) => Err(Error::labels(format!("starting cluster {empty} is empty"))),
+        None => Ok(()),
     }
 }
 
@@ -161,7 +175,7 @@ fn rotate(rows: &[f64], k: usize, start: &[ClusterId], clock: &Clock<'_>) -> Res
 }
 
 /// The place of the largest, the first among equals.
-fn largest(row: &[f64]) -> ClusterId {
+pub(super) fn largest(row: &[f64]) -> ClusterId {
     let mut best = 0;
     for place in 1..row.len() {
         if row[place] > row[best] {
@@ -172,7 +186,7 @@ fn largest(row: &[f64]) -> ClusterId {
 }
 
 /// Gives every empty cluster the node that is nearest to it among those of clusters that have others.
-fn fill_empty(mut labels: Vec<ClusterId>, turned: &[f64], k: usize) -> Vec<ClusterId> {
+pub(super) fn fill_empty(mut labels: Vec<ClusterId>, turned: &[f64], k: usize) -> Vec<ClusterId> {
     let mut sizes = vec![0usize; k];
     labels.iter().for_each(|&label| sizes[label as usize] += 1);
     for empty in 0..k {
