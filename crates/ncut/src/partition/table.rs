@@ -231,7 +231,7 @@ impl<O: Objective> ClusterTable<O> {
             for cluster in [from, to] {
                 let Cluster { value, sums, .. } = self[cluster];
                 self.lowest.value = self.lowest.value.min(value);
-                self.lowest.mass = self.lowest.mass.min(self.objective.mass(&sums));
+                self.lowest.scale = self.lowest.scale.min(self.objective.scale(&sums));
             }
         }
         has_digits
@@ -257,7 +257,7 @@ impl<O: Objective> ClusterTable<O> {
             |of: &dyn Fn(&Cluster) -> f64| self.clusters.iter().map(of).fold(f64::INFINITY, f64::min);
         self.lowest = Lowest {
             value: lowest(&|cluster| cluster.value),
-            mass: lowest(&|cluster| objective.mass(&cluster.sums)),
+            scale: lowest(&|cluster| objective.scale(&cluster.sums)),
         };
         self.n_until_lowest = self.len();
     }
