@@ -151,6 +151,7 @@ impl Ncut {
             rule: self.stopping,
             ladder: self.ladder(init.is_some(), clock),
             connected: self.is_connected(),
+            ceiling: f64::INFINITY,
             limits: self.limits,
             seed: self.seed,
         };

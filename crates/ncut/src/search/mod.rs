@@ -4,7 +4,8 @@
 //!
 //! ```text
 //! plan         every decision                      solution, task   what is asked for, and what is found
-//! connect      clusters that hold together
+//! connect      clusters that hold together         comply          nodes apart, and no cluster above the ceiling
+//! gather       groups that must not merge into as many clusters as asked for
 //! coarsen      graph -> levels                     uncoarsen        labels of the last level -> labels of the graph
 //! bisect       a cluster -> two halves             split            as many clusters as asked for
 //! split_merge  one cluster split, two merged       multilevel       uncoarsen(initial(coarsen(graph)))
@@ -18,7 +19,9 @@
 mod plan;
 mod solution;
 mod connect;
+mod comply;
 mod task;
+mod gather;
 mod components;
 mod exhaustive;
 mod coarsen;
@@ -75,6 +78,8 @@ pub(crate) struct Request {
     pub(crate) ladder: Vec<Vec<Rung>>,
     /// Whether every cluster is to hold together.
     pub(crate) connected: bool,
+    /// Mass that no cluster may exceed; infinite for any.
+    pub(crate) ceiling: f64,
     pub(crate) limits: Limits,
     pub(crate) seed: u64,
 }
@@ -144,6 +149,7 @@ pub(crate) fn search<O: Objective>(
                 objective,
                 n_clusters: request.n_clusters,
                 floor: 0.0,
+                ceiling: request.ceiling,
                 connected: request.connected,
                 bundles: None,
                 rule: request.rule,
@@ -182,12 +188,20 @@ fn solve_rung<O: Objective>(
 ) -> Result<Solution> {
     let pieces = Pieces::new(graph, task);
     if let Some(labels) = pieces.grouped(task.n_clusters, task.floor) {
-        return Ok(task.solution(task.partition(graph, labels)?, StopReason::LocalOptimum));
+        let grouped = task.solution(task.partition(graph, labels)?, StopReason::LocalOptimum);
+        if grouped.is_allowed() {
+            return Ok(grouped);
+        }
     }
-    if task.plan.is_exhaustive {
-        return exhaustive::best_of_all(graph, task);
+    if task.plan.is_exhaustive
+        && let Some(best) = exhaustive::best_of_all(graph, task)?
+    {
+        return Ok(best);
     }
-    let bundles = if given.is_none() { pieces.bundled(task.n_clusters, task.floor) } else { None };
+    // Bundles know nothing of what is apart, and are heavy.
+    let is_steered = task.is_steered(graph);
+    let may_bundle = given.is_none() && !is_steered;
+    let bundles = if may_bundle { pieces.bundled(task.n_clusters, task.floor) } else { None };
     drop(pieces);
     let starts = starts.into_iter().map(|labels| task.improve(graph, labels, Proof::Full, seed));
     let starts: Vec<Solution> = starts.collect::<Result<_>>()?;

@@ -201,7 +201,7 @@ impl SplitCache {
         };
         let mut splits: Vec<(ClusterId, Split)> = (0..n_clusters as ClusterId).filter_map(split).collect();
         splits.sort_by(|a, b| b.1.gain.total_cmp(&a.1.gain).then(a.0.cmp(&b.0)));
-        let merges = Merges::new(&graph.contract_observed(labels, n_clusters, task.clock)?, task.objective);
+        let merges = Merges::new(&graph.contract_observed(labels, n_clusters, task.clock)?, task);
         Ok(Offers { splits, merges, contents, parts })
     }
 
@@ -219,12 +219,17 @@ struct Merges {
 }
 
 impl Merges {
-    fn new<O: Objective>(quotient: &Graph<'_>, objective: O) -> Self {
+    fn new<O: Objective>(quotient: &Graph<'_>, task: &Task<'_, O>) -> Self {
+        let objective = task.objective;
+        let is_allowed = |a: ClusterId, b: ClusterId| {
+            task.mass(quotient, a) + task.mass(quotient, b) <= task.ceiling
+                && !quotient.apart().is_some_and(|apart| apart.are_apart(a, b))
+        };
         let sums = |cluster: ClusterId| quotient.node_sums::<O>(cluster);
         let gain = |a: ClusterId, b: ClusterId, weight: f64| objective.merge_gain(&sums(a), &sums(b), weight);
         let mut sorted: Vec<_> = quotient
             .edges()
-            .filter(|(a, b, _)| a != b)
+            .filter(|&(a, b, _)| a != b && is_allowed(a, b))
             .map(|(a, b, weight)| (gain(a, b, weight), a, b))
             .collect();
         sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));

@@ -12,9 +12,10 @@ use crate::objective::Objective;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::{Clock, StopReason};
 
+use super::comply::comply;
 use super::connect::{Connected, connected};
 use super::plan::{Choice, Plan};
-use super::solution::{Solution, Worth};
+use super::solution::{Bounds, Solution, Worth};
 
 /// Rounds of chains after a descent, at most.
 const MAX_CHAIN_ROUNDS: u64 = 3;
@@ -28,6 +29,8 @@ pub(super) struct Task<'t, O> {
     pub(super) n_clusters: usize,
     /// Mass that no cluster may fall below.
     pub(super) floor: f64,
+    /// Mass that no cluster may exceed; infinite for any.
+    pub(super) ceiling: f64,
     /// Whether every cluster is to hold together.
     pub(super) connected: bool,
     /// Groups that coarsening starts from, on a graph too large to be contracted beforehand.
@@ -107,11 +110,31 @@ impl<'t, O: Objective> Task<'t, O> {
     ) -> Result<Partition<'g, O>> {
         let (n_clusters, limits) = (self.n_clusters, &self.plan.limits);
         let partition = Partition::for_objective(self.objective, graph, labels, n_clusters, limits)?;
-        Ok(partition.with_floor(self.floor))
+        let mut partition = partition.with_floor(self.floor);
+        partition.set_ceiling(self.ceiling);
+        Ok(partition)
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds { floor: self.floor, ceiling: self.ceiling }
+    }
+
+    /// Whether there are labels that are not allowed: some nodes of the graph are apart, or there is a ceiling.
+    pub(super) fn is_steered(&self, graph: &Graph<'_>) -> bool {
+        self.ceiling < f64::INFINITY || graph.apart().is_some()
+    }
+
+    /// The partition by labels that were brought to comply where they did not.
+    fn complying<'g>(&self, graph: &'g Graph<'g>, labels: Vec<ClusterId>) -> Result<Partition<'g, O>> {
+        let mut partition = self.partition(graph, labels)?;
+        if self.is_steered(graph) && self.bounds().violation(&partition) > 0.0 {
+            comply(&mut partition, self.floor, self.ceiling, self.clock);
+        }
+        Ok(partition)
     }
 
     pub(super) fn solution(&self, partition: Partition<'_, O>, stop_reason: StopReason) -> Solution {
-        Solution::new(partition, stop_reason, self.floor)
+        Solution::new(partition, stop_reason, self.bounds())
     }
 
     /// Improves labels by single moves, and by chains of them. Where clusters are to hold together, they do in the end; if they
@@ -124,17 +147,18 @@ impl<'t, O: Objective> Task<'t, O> {
         seed: u64,
     ) -> Result<Solution> {
         if !self.connected {
-            let (partition, stop_reason) = self.improve_freely(self.partition(graph, labels)?, proof, seed);
+            let (partition, stop_reason) = self.improve_freely(self.complying(graph, labels)?, proof, seed);
             return Ok(self.solution(partition, stop_reason));
         }
-        let start = self.partition(graph, labels.clone())?;
-        let before = Worth::of(&start, self.floor);
+        let start = self.complying(graph, labels)?;
+        let labels = start.labels().to_vec();
+        let before = Worth::of(&start, self.bounds());
         let (mut partition, mut stop_reason) = self.improve_freely(start, proof, seed);
         let Some(reason) = self.mend(&mut partition) else {
             return Ok(self.solution(partition, stop_reason));
         };
         stop_reason = reason;
-        let mended = Worth::of(&partition, self.floor);
+        let mended = Worth::of(&partition, self.bounds());
         let found = self.solution(partition, stop_reason);
         if self.is_stopped() || !before.is_above(&mended) {
             return Ok(found);
@@ -188,6 +212,7 @@ impl<'t, O: Objective> Task<'t, O> {
         let graph = partition.graph();
         let mut active = vec![false; graph.n_nodes()];
         partition.set_floor(0.0);
+        partition.lift_restrictions();
         for node in moved {
             if let Some(step) = partition.move_to(node, labels[node as usize]) {
                 partition.apply(step);
@@ -196,6 +221,11 @@ impl<'t, O: Objective> Task<'t, O> {
             graph.for_each_neighbor(node, |neighbor, _| active[neighbor as usize] = true);
         }
         partition.set_floor(self.floor);
+        partition.set_ceiling(self.ceiling);
+        if self.is_steered(graph) && self.bounds().violation(partition) > 0.0 {
+            // Holding together yields to what must be.
+            comply(partition, self.floor, self.ceiling, self.clock);
+        }
         Some(self.settle_connected(partition, active))
     }
 
