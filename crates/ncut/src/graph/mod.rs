@@ -214,6 +214,14 @@ impl<'a> Graph<'a> {
         Ok(Self { sizes: sizes.into(), ..self })
     }
 
+    /// As [`with_sizes`](Self::with_sizes), for weights that were checked, some of which may be 0.
+    pub(crate) fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        match weights.len() == self.n_nodes() {
+            true => Ok(Self { sizes: weights.into(), ..self }),
+            false => self.with_sizes(weights),
+        }
+    }
+
     /// The same graph, borrowed, whose nodes have a size of their own each, which contraction adds up.
     pub(crate) fn with_unit_sizes(&self) -> Graph<'_> {
         let borrowed = self.borrowed();

@@ -1,27 +1,40 @@
-//! An objective whose shares are measured in weights of the nodes.
+//! Objectives whose shares are measured in weights of the nodes.
 
-use super::{Lowest, Objective, Sums};
+use super::{Lowest, Modularity, NormalizedCut, Objective, Sums};
 
 /// An objective as it is, but shares are measured in the sizes of the nodes: in weights that somebody has given them.
+/// [Ratio-Cut](super::RatioCut) needs no other: its sizes are the weights.
+///
+/// One type for both, so that the solvers are compiled once more, not twice.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Weighed<O>(pub O);
+pub enum Weighed {
+    /// Normalized Cut.
+    NormalizedCut(NormalizedCut),
+    /// Modularity.
+    Modularity(Modularity),
+}
 
-impl<O: Objective> Objective for Weighed<O> {
+/// Calls `$body` with `$objective` bound to the objective that is optimised.
+macro_rules! of {
+    ($weighed:expr, |$objective:ident| $body:expr) => {
+        match $weighed {
+            Weighed::NormalizedCut($objective) => $body,
+            Weighed::Modularity($objective) => $body,
+        }
+    };
+}
+
+impl Objective for Weighed {
     const USES_SIZES: bool = true;
 
     #[inline]
     fn value(&self, sums: &Sums) -> f64 {
-        self.0.value(sums)
+        of!(self, |objective| objective.value(sums))
     }
 
     #[inline]
     fn unclamped(&self, sums: &Sums) -> f64 {
-        self.0.unclamped(sums)
-    }
-
-    #[inline]
-    fn value_of_both(&self, a: &Sums, b: &Sums) -> f64 {
-        self.0.value_of_both(a, b)
+        of!(self, |objective| objective.unclamped(sums))
     }
 
     #[inline]
@@ -31,30 +44,30 @@ impl<O: Objective> Objective for Weighed<O> {
 
     #[inline]
     fn scale(&self, sums: &Sums) -> f64 {
-        self.0.scale(sums)
+        of!(self, |objective| objective.scale(sums))
     }
 
     #[inline]
     fn unit(&self) -> f64 {
-        self.0.unit()
+        of!(self, |objective| Objective::unit(objective))
     }
 
     fn cut(&self, objective: f64, n_clusters: usize) -> f64 {
-        self.0.cut(objective, n_clusters)
+        of!(self, |weighed| weighed.cut(objective, n_clusters))
     }
 
     #[inline]
     fn max_joining(&self, node: &Sums, link: f64, lowest: &Lowest) -> f64 {
-        self.0.max_joining(node, link, lowest)
+        of!(self, |objective| objective.max_joining(node, link, lowest))
     }
 
     #[inline]
     fn max_joining_unlinked(&self, node: &Sums, lowest: &Lowest) -> f64 {
-        self.0.max_joining_unlinked(node, lowest)
+        of!(self, |objective| objective.max_joining_unlinked(node, lowest))
     }
 
     #[inline]
     fn gains_nothing(&self, value: f64, node: &Sums, link: f64) -> bool {
-        self.0.gains_nothing(value, node, link)
+        of!(self, |objective| objective.gains_nothing(value, node, link))
     }
 }

@@ -11,6 +11,7 @@
 //! split_merge  one cluster split, two merged       multilevel       uncoarsen(initial(coarsen(graph)))
 //! repair, grow clusters below the floor            starts           labels that do not come from merging
 //! recombine    a population of solutions           exhaustive, components   graphs that need no search
+//! backtrack    labels that are allowed, by trying
 //! ```
 //!
 //! All phases work under the same constraints, connected clusters and a *floor* for the mass of each, and none gives back less
@@ -23,6 +24,7 @@ mod comply;
 mod task;
 mod gather;
 mod components;
+mod backtrack;
 mod exhaustive;
 mod coarsen;
 mod uncoarsen;
@@ -53,6 +55,7 @@ use split::balanced;
 use split_merge::split_merge;
 use task::{Tally, Task};
 
+pub(crate) use backtrack::labels_by_backtracking;
 pub use plan::{Choice, Effort, Facts, Plan, Recombination, Span};
 
 /// A V-cycle is the last when it gains less modularity than this, or takes less than this share from the cut.
@@ -228,10 +231,18 @@ fn solve_rung<O: Objective>(
             take_chosen(&mut candidates, yardstick, task.plan.choice)
         }
     };
-    Ok(match best_start {
+    let found = match best_start {
         Some(start) if start.is_better_than(&found) => start,
         _ => found,
-    })
+    };
+    if found.is_allowed() || task.is_stopped() {
+        return Ok(found);
+    }
+    // Wishes so tight that no repair meets them.
+    match labels_by_backtracking(graph, task.objective, task.n_clusters, task.ceiling) {
+        Some(labels) => Ok(found.or_preferred(task.improve(graph, labels, Proof::Full, seed)?, Choice::Objective)),
+        None => Ok(found),
+    }
 }
 
 /// Starts, and what is made of them. Those that modularity chooses are no worse than the given start.
