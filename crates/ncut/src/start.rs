@@ -39,6 +39,15 @@ pub(crate) fn filled<O: Objective>(
     fill_empty(graph, labels, n_clusters, objective)
 }
 
+/// Labels for all nodes, those without one following the neighbours they are most linked to.
+pub(crate) fn followed(
+    graph: &Graph<'_>,
+    labels: Vec<Option<ClusterId>>,
+    n_clusters: usize,
+) -> Vec<ClusterId> {
+    follow_neighbors(graph, labels, n_clusters)
+}
+
 /// A start from any number of given labels. A node labelled -1 is by itself.
 pub(crate) fn any_labels(given: &[Label]) -> Result<Vec<ClusterId>> {
     let names = names(given)?;

@@ -10,6 +10,7 @@
 //! bisect       a cluster -> two halves             split            as many clusters as asked for
 //! split_merge  one cluster split, two merged       multilevel       uncoarsen(initial(coarsen(graph)))
 //! repair, grow clusters below the floor            starts           labels that do not come from merging
+//! few_nodes    moves of two nodes at a time         renew           labels of a graph that has changed
 //! recombine    a population of solutions           exhaustive, components   graphs that need no search
 //! backtrack    labels that are allowed, by trying
 //! ```
@@ -35,7 +36,9 @@ mod multilevel;
 mod repair;
 mod grow;
 mod starts;
+mod few_nodes;
 mod recombine;
+mod renew;
 
 use crate::descent::{Proof, StoppingRule};
 use crate::error::Result;
@@ -57,6 +60,7 @@ use task::{Tally, Task};
 
 pub(crate) use backtrack::labels_by_backtracking;
 pub use plan::{Choice, Effort, Facts, Plan, Recombination, Span};
+pub(crate) use renew::{Renewal, renewed};
 
 /// A V-cycle is the last when it gains less modularity than this, or takes less than this share from the cut.
 const MIN_CYCLE_GAIN: f64 = 5e-4;
@@ -294,6 +298,10 @@ fn solve_one<O: Objective>(
     if let Some(span) = task.plan.recombination {
         candidates.push(best);
         best = evolve(graph, candidates, span, task, seed)?;
+    }
+    let is_patient = !matches!(task.plan.effort.recombination, Recombination::None | Recombination::Brief);
+    if is_patient && task.is_steered(graph) {
+        best = few_nodes::thoroughly(graph, best, task, seed)?;
     }
     Ok(best)
 }

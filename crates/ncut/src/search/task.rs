@@ -251,6 +251,12 @@ impl<'t, O: Objective> Task<'t, O> {
         })
     }
 
+    /// A partition as a solution, brought together where clusters are to hold together.
+    pub(super) fn mended(&self, mut partition: Partition<'_, O>, stop_reason: StopReason) -> Solution {
+        let mended = if self.connected { self.mend(&mut partition) } else { None };
+        self.solution(partition, mended.unwrap_or(stop_reason))
+    }
+
     /// Lets all pairs of clusters exchange nodes.
     fn exchange_all(&self, partition: &mut Partition<'_, O>) -> f64 {
         let mut gained = 0.0;
@@ -280,8 +286,7 @@ impl<'t, O: Objective> Task<'t, O> {
         if self.plan.chains && self.rule.max_sweeps > 0 {
             chains(&mut partition, nodes.iter().copied(), seed, &mut links, self.clock);
         }
-        let mended = if self.connected { self.mend(&mut partition) } else { None };
-        self.solution(partition, mended.unwrap_or(settled.stop_reason))
+        self.mended(partition, settled.stop_reason)
     }
 
     pub(super) fn count(&self, descent: &Descent) {
