@@ -16,6 +16,7 @@ mod edge_chunk;
 mod edge_list;
 mod fields;
 mod labels;
+mod wishes;
 mod matrix_market;
 mod metis;
 mod names;
@@ -47,6 +48,7 @@ pub use labels::{
     LabelFormat, check_labels_writable, parse_labels, read_labels, write_label_grid, write_labels,
     write_labels_text,
 };
+pub use wishes::{OldLabels, read_node_weights, read_old_labels, read_pairs, read_some_labels, write_confidence};
 pub use names::Names;
 use output::{PIECE, Watched, write_by};
 pub use output::{check_writable, remove_temporaries, write_whole};
