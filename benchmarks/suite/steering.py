@@ -79,7 +79,7 @@ def draw_known(truth, seed):
 def by_label_spreading(matrix, known):
     from sklearn.semi_supervised import LabelSpreading
 
-    model = LabelSpreading(kernel=lambda a, b: matrix.toarray(), max_iter=1000)
+    model = LabelSpreading(kernel=lambda a, b: matrix.toarray().astype(float), max_iter=1000)
     return model.fit(np.arange(len(known)).reshape(-1, 1), known).transduction_
 
 

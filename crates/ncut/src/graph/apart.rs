@@ -71,6 +71,11 @@ impl Apart {
         &self.bound
     }
 
+    /// The nodes that are all apart from each other, ascending: one for each known label.
+    pub(crate) fn all_apart(&self) -> &[NodeId] {
+        &self.all_apart
+    }
+
     #[inline]
     pub(crate) fn is_bound(&self, node: NodeId) -> bool {
         self.place[node as usize] != NO_PLACE

@@ -5,7 +5,7 @@
 //! ```text
 //! plan         every decision                      solution, task   what is asked for, and what is found
 //! connect      clusters that hold together         comply          nodes apart, and no cluster above the ceiling
-//! gather       groups that must not merge into as many clusters as asked for
+//! gather       groups that must not merge, into as many clusters as asked for   balanced   clusters of nearly the same mass
 //! coarsen      graph -> levels                     uncoarsen        labels of the last level -> labels of the graph
 //! bisect       a cluster -> two halves             split            as many clusters as asked for
 //! split_merge  one cluster split, two merged       multilevel       uncoarsen(initial(coarsen(graph)))
@@ -24,6 +24,7 @@ mod connect;
 mod comply;
 mod task;
 mod gather;
+mod balanced;
 mod components;
 mod backtrack;
 mod exhaustive;
@@ -448,6 +449,7 @@ fn all_starts<O: Objective>(
         from_merging.keep(graph, task, merged);
     }
     all.others.extend(communities?);
+    all.others.extend(starts::known(graph, task, seed)?);
     if plan.communities_start {
         all.others.extend(crossed(graph, &all, task, seed)?);
     }
@@ -491,7 +493,8 @@ fn starts_of_large<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u6
         references.push(merged);
         references.extend(others);
     }
-    Ok(Starts { references, others: Vec::new() })
+    let known = starts::known(graph, task, seed)?;
+    Ok(Starts { references, others: known.into_iter().collect() })
 }
 
 fn first_pass(plan: &Plan, seed: u64) -> Pass<'static> {

@@ -7,6 +7,7 @@ use crate::hierarchy::{Merging, merge_in_order};
 use crate::objective::Objective;
 use crate::partition::ClusterId;
 
+use super::balanced::{MAX_NODE_SHARE, MAX_SHARE, NODES_PER_CLUSTER, balanced};
 use super::coarsen::{Coarsening, Level, Levels, rebuild_level};
 use super::gather::at_most_asked;
 use super::solution::Solution;
@@ -114,6 +115,20 @@ pub(super) fn refined<O: Objective>(
 fn coarsening<'c, O: Objective>(graph: &Graph<'_>, task: &Task<'c, O>, pass: &Pass<'c>) -> Coarsening<'c, O> {
     let (plan, is_cycle) = (task.plan, pass.within.is_some());
     let cap = task.total_mass(graph) / task.n_clusters as f64;
+    if !is_cycle && is_tight(graph, task) {
+        // Light nodes, many for each cluster, from which clusters of nearly the same mass can be made.
+        let merging = Merging {
+            connected: task.connected,
+            propagates: plan.propagation,
+            max_mass: MAX_NODE_SHARE * cap,
+            ceiling: MAX_NODE_SHARE * cap,
+            cap: MAX_NODE_SHARE * cap,
+            noise: pass.noise,
+            seed: pass.seed,
+            ..task.merging_down_to(NODES_PER_CLUSTER * task.n_clusters)
+        };
+        return coarsening_by(merging, task);
+    }
     let merging = Merging {
         floor: if is_cycle { 0.0 } else { task.floor },
         connected: task.merges_linked_only(),
@@ -127,6 +142,16 @@ fn coarsening<'c, O: Objective>(graph: &Graph<'_>, task: &Task<'c, O>, pass: &Pa
         seed: pass.seed,
         ..task.merging_down_to(task.n_clusters)
     };
+    coarsening_by(merging, task)
+}
+
+/// Whether the ceiling leaves so little room that clusters are made of the same mass from the beginning.
+fn is_tight<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>) -> bool {
+    task.ceiling < MAX_SHARE * task.total_mass(graph) / task.n_clusters as f64
+}
+
+fn coarsening_by<'c, O: Objective>(merging: Merging<'c, O>, task: &Task<'c, O>) -> Coarsening<'c, O> {
+    let plan = task.plan;
     Coarsening {
         merging,
         bundles: task.bundles,
@@ -148,7 +173,7 @@ fn initial<O: Objective>(
     Ok(match pass.within {
         Some(within) => (restricted(&levels.kept, within), task.n_clusters),
         None if levels.stopped.is_some() => (merge_in_haste(graph, &levels.kept, task), task.n_clusters),
-        None if levels.last.count > task.n_clusters => gathered(graph, levels, task)?,
+        None if levels.last.count > task.n_clusters => gathered(graph, levels, task, pass)?,
         None => (levels.last.of_node.clone(), levels.last.count),
     })
 }
@@ -158,6 +183,7 @@ fn gathered<O: Objective>(
     graph: &Graph<'_>,
     levels: &Levels,
     task: &Task<'_, O>,
+    pass: &Pass<'_>,
 ) -> Result<(Vec<ClusterId>, usize)> {
     let last = levels.kept.last();
     let of_last = last.and_then(|level| level.graph.as_ref());
@@ -170,6 +196,11 @@ fn gathered<O: Objective>(
             &rebuilt
         }
     };
+    if is_tight(graph, task) {
+        let of_group = balanced(groups, task, pass.seed);
+        let labels = levels.last.of_node.iter().map(|&group| of_group[group as usize]).collect();
+        return Ok((labels, task.n_clusters));
+    }
     let (of_group, count) =
         at_most_asked(groups, task).unwrap_or_else(|| ((0..groups.n_nodes() as ClusterId).collect(), groups.n_nodes()));
     let labels = levels.last.of_node.iter().map(|&group| of_group[group as usize]).collect();

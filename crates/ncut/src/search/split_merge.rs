@@ -41,7 +41,7 @@ pub(super) fn split_merge<O: Objective>(
     seed: u64,
 ) -> Result<Solution> {
     let mut best = start;
-    if task.n_clusters < 2 || max_rounds == 0 {
+    if task.n_clusters < 2 || max_rounds == 0 || !may_merge(graph, &best.labels, task) {
         return Ok(best);
     }
     let mut cache = SplitCache::default();
@@ -90,6 +90,19 @@ pub(super) fn split_merge<O: Objective>(
         }
     }
     Ok(best)
+}
+
+/// Whether the two lightest clusters are not too much for the ceiling: otherwise no merge makes up for a split.
+fn may_merge<O: Objective>(graph: &Graph<'_>, labels: &[ClusterId], task: &Task<'_, O>) -> bool {
+    if task.ceiling == f64::INFINITY {
+        return true;
+    }
+    let mut masses = vec![0.0; task.n_clusters];
+    for (node, &label) in (0..).zip(labels) {
+        masses[label as usize] += task.mass(graph, node);
+    }
+    masses.sort_by(f64::total_cmp);
+    masses[0] + masses[1] <= task.ceiling
 }
 
 /// What could be done to the clusters of a labelling.

@@ -22,6 +22,9 @@ const MAX_CHAIN_ROUNDS: u64 = 3;
 /// A round of chains that gains less than this, in units of the objective, is the last.
 const MIN_CHAIN_GAIN: f64 = 1e-9;
 
+/// Nodes that are looked at under a ceiling when pairs of clusters exchange nodes, all pairs together.
+const MAX_NODES_EXCHANGED: usize = 1 << 23;
+
 /// What is asked for.
 #[derive(Clone, Copy)]
 pub(super) struct Task<'t, O> {
@@ -197,7 +200,8 @@ impl<'t, O: Objective> Task<'t, O> {
                 self.count(&settled);
             }
         }
-        if self.plan.exchanges && self.rule.max_sweeps > 0 && self.exchange_all(&mut partition) > 0.0 {
+        let has_ceiling = self.ceiling < f64::INFINITY;
+        if (self.plan.exchanges || has_ceiling) && self.rule.max_sweeps > 0 && self.exchange_all(&mut partition) > 0.0 {
             settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.clock);
             self.count(&settled);
         }
@@ -257,9 +261,20 @@ impl<'t, O: Objective> Task<'t, O> {
         self.solution(partition, mended.unwrap_or(stop_reason))
     }
 
-    /// Lets all pairs of clusters exchange nodes.
+    /// Lets all pairs of clusters exchange nodes; under a ceiling those that are linked, where that does not take long.
     fn exchange_all(&self, partition: &mut Partition<'_, O>) -> f64 {
         let mut gained = 0.0;
+        if self.ceiling < f64::INFINITY {
+            let n_nodes = partition.graph().n_nodes();
+            if n_nodes.saturating_mul(self.n_clusters) > MAX_NODES_EXCHANGED {
+                return 0.0;
+            }
+            let pairs = linked_pairs(partition);
+            if pairs.len().saturating_mul(n_nodes) > MAX_NODES_EXCHANGED {
+                return 0.0;
+            }
+            return pairs.into_iter().map(|pair| exchange(partition, pair, self.clock)).sum();
+        }
         for second in 1..self.n_clusters as ClusterId {
             for first in 0..second {
                 gained += exchange(partition, [first, second], self.clock);
@@ -294,4 +309,22 @@ impl<'t, O: Objective> Task<'t, O> {
             tally.add(descent);
         }
     }
+}
+
+/// Pairs of clusters with links between them, ascending.
+fn linked_pairs<O: Objective>(partition: &Partition<'_, O>) -> Vec<[ClusterId; 2]> {
+    let (graph, labels) = (partition.graph(), partition.labels());
+    let mut pairs: Vec<[ClusterId; 2]> = Vec::new();
+    for node in 0..graph.n_nodes() as NodeId {
+        let own = labels[node as usize];
+        for &neighbor in &graph.columns()[graph.entries(node)] {
+            let other = labels[neighbor as usize];
+            if own < other && pairs.last() != Some(&[own, other]) {
+                pairs.push([own, other]);
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }
