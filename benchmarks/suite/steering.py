@@ -20,6 +20,7 @@ MAX_SHARE = 1.05
 # Graphs for the largest share, and numbers of clusters.
 MESHES = [("4elt", 16), ("4elt", 64), ("airfoil1", 16)]
 PLANTED_FOR_SHARE = (20_000, 20)
+INSIDE_FOR_SHARE = 0.4
 PRESETS = ["fast", "default", "best"]
 # Graphs that lose edges, and numbers of clusters.
 CHANGING = [("PGPgiantcompo", 50), ("ego_facebook", 20), ("4elt", 32), ("lastfm", 18)]
@@ -167,7 +168,7 @@ def largest_shares(programs, place, data, is_quick):
         if os.path.exists(path):
             graphs.append((name, scipy.sparse.load_npz(path).tocsr(), k))
     n_nodes, k = (2_000, 5) if is_quick else PLANTED_FOR_SHARE
-    graphs.append((f"planted, {n_nodes} nodes", planted(n_nodes, k, 1)[0], k))
+    graphs.append((f"planted, {n_nodes} nodes", planted(n_nodes, k, 1, inside=INSIDE_FOR_SHARE)[0], k))
     rows = []
     for name, matrix, k in graphs:
         file = saved(place, matrix)
@@ -194,7 +195,7 @@ def without_edges(matrix, share, random):
     upper = scipy.sparse.triu(matrix, k=1, format="coo")
     kept = random.random(upper.nnz) >= share
     half = scipy.sparse.coo_matrix((upper.data[kept], (upper.row[kept], upper.col[kept])), matrix.shape).tocsr()
-    return (half + half.T + scipy.sparse.diags(matrix.diagonal())).tocsr()
+    return (half + half.T + scipy.sparse.diags(matrix.diagonal().astype(float))).tocsr()
 
 
 def updates(programs, place, data, is_quick):
@@ -233,6 +234,7 @@ def updates(programs, place, data, is_quick):
             "kept": min(kept),
             "fresh_kept": statistics.mean(renumbered),
             "objective": min(lost),
+            "mean_objective": statistics.mean(lost),
             "seconds": statistics.median(seconds),
             "fresh_seconds": statistics.median(fresh_seconds),
             "stream": float((labels == first).mean()),
@@ -240,7 +242,7 @@ def updates(programs, place, data, is_quick):
         rows.append(row)
         say(
             f"update, {name}: {row['kept']:.4f} keep their number ({row['fresh_kept']:.3f} in a fresh run), "
-            f"objective {row['objective']:.5f} of a fresh run's, {row['seconds']:.2f} s for {row['fresh_seconds']:.2f} s; "
+            f"objective {row['objective']:.5f} of a fresh run's at least, {row['mean_objective']:.5f} on average, {row['seconds']:.2f} s for {row['fresh_seconds']:.2f} s; "
             f"after a stream {row['stream']:.4f}"
         )
     return rows
@@ -338,15 +340,15 @@ def page(measured_section):
         "## Updates",
         "",
         f"{DROPPED:.1%} of the edges go, {N_DRAWS} draws (2 for the planted graph): the least share of nodes that keep their number,",
-        "and the lowest objective as a share of a fresh run's. Then a stream of",
+        "and the objective as a share of a fresh run's. Then a stream of",
         f"{N_STREAM} changes in a row, each without other edges of the first graph: how many nodes still have their first number.",
         "",
-        "| graph | k | keep their number | in a fresh run | objective of a fresh run's | seconds | fresh | after the stream |",
+        "| graph | k | keep their number | in a fresh run | objective of a fresh run's, mean (least) | seconds | fresh | after the stream |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in found.get("updates", []):
         lines.append(
-            f"| {row['name']} | {row['k']} | {row['kept']:.2%} | {row['fresh_kept']:.1%} | {row['objective']:.2%} | "
+            f"| {row['name']} | {row['k']} | {row['kept']:.2%} | {row['fresh_kept']:.1%} | {row['mean_objective']:.2%} ({row['objective']:.2%}) | "
             f"{row['seconds']:.2f} | {row['fresh_seconds']:.2f} | {row['stream']:.1%} |"
         )
     lines += [

@@ -272,7 +272,10 @@ impl CutReport {
     /// The largest share, where there is an end to it.
     pub(crate) fn largest(&self, max_share: Option<f64>) -> Option<String> {
         max_share.map(|max_share| {
-            format!("the largest cluster has {} times the mean, of {max_share} allowed", digits(self.largest_share))
+            format!(
+                "the largest cluster has {} times the mean, of {max_share} allowed",
+                digits(self.largest_share)
+            )
         })
     }
 

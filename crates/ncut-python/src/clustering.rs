@@ -6,8 +6,8 @@ use ncut::descent::StoppingRule;
 use ncut::hierarchy::{Merge, MergeTree};
 use ncut::spectral::{SpectrumSettings, UpperBound};
 use ncut::{
-    Agreement, Before, ClusterSummary, ComponentChoice, Confidence, Constraints, CountRow, CountRule, CutScore, Label,
-    Ncut, NodeId, ObjectiveKind, Preset,
+    Agreement, Before, ClusterSummary, ComponentChoice, Confidence, Constraints, CountRow, CountRule,
+    CutScore, Label, Ncut, NodeId, ObjectiveKind, Preset,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -107,7 +107,8 @@ pub(crate) struct Settings<'py> {
 /// Pairs of nodes from numbers one after the other.
 fn pairs(name: &str, numbers: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(NodeId, NodeId)>> {
     let node = |&number: &i64| {
-        let problem = || PyValueError::new_err(format!("{name} names node {number}; nodes are numbers from 0 up"));
+        let problem =
+            || PyValueError::new_err(format!("{name} names node {number}; nodes are numbers from 0 up"));
         NodeId::try_from(number).map_err(|_| problem())
     };
     numbers.as_slice()?.chunks_exact(2).map(|pair| Ok((node(&pair[0])?, node(&pair[1])?))).collect()
@@ -264,7 +265,8 @@ pub(crate) fn update<'py>(
     let found = run(py, n_threads, on_progress.as_ref(), move |clock| {
         source.with(|graph| ncut.update(graph, &before, stay, clock))
     })?;
-    let nodes = |nodes: &[NodeId]| nodes.iter().map(|&node| i64::from(node)).collect::<Vec<_>>().into_pyarray(py);
+    let nodes =
+        |nodes: &[NodeId]| nodes.iter().map(|&node| i64::from(node)).collect::<Vec<_>>().into_pyarray(py);
     Ok(Renewed {
         objective: found.score.objective,
         ncut: found.score.ncut,
@@ -301,7 +303,8 @@ pub(crate) fn confidence<'py>(
 ) -> PyResult<Sureness<'py>> {
     let kind = named("objective", objective, &OBJECTIVES)?;
     let (source, labels) = (graph.source(symmetrize)?, labels.as_slice()?);
-    let sure = run(py, n_threads, None, |_| source.with(|graph| Confidence::of(graph, labels, kind, n_best)))?;
+    let sure =
+        run(py, n_threads, None, |_| source.with(|graph| Confidence::of(graph, labels, kind, n_best)))?;
     let members = sure.members();
     Ok((
         members.iter().map(|member| member.0).collect::<Vec<_>>().into_pyarray(py),

@@ -273,7 +273,9 @@ impl Ncut {
                     merged.merge_best()?;
                     settings.solve_number(graph, Some(&merged.labels(labels)), clock)?
                 }
-                (Some(_), Some(stopped)) if self.constraints.forbids_something() => return Err(stopped.into()),
+                (Some(_), Some(stopped)) if self.constraints.forbids_something() => {
+                    return Err(stopped.into());
+                }
                 (Some((_, labels, _)), Some(_)) => {
                     if unrefined.is_none() {
                         unrefined = Some(Merged::new(graph, labels, n_clusters + 1)?);

@@ -51,11 +51,17 @@ impl Confidence {
     pub fn of(graph: &Graph<'_>, labels: &[Label], kind: ObjectiveKind, n_best: usize) -> Result<Self> {
         graph.verify()?;
         if labels.len() != graph.n_nodes() {
-            return Err(Error::labels(format!("{} labels were given for {} nodes", labels.len(), graph.n_nodes())));
+            return Err(Error::labels(format!(
+                "{} labels were given for {} nodes",
+                labels.len(),
+                graph.n_nodes()
+            )));
         }
         let lowest = labels.iter().copied().min().unwrap_or(0);
         if lowest < UNLABELLED {
-            return Err(Error::labels(format!("there is a label {lowest}; labels are 0 or above, -1 for none")));
+            return Err(Error::labels(format!(
+                "there is a label {lowest}; labels are 0 or above, -1 for none"
+            )));
         }
         let mut names: Vec<Label> = labels.iter().copied().filter(|&label| label != UNLABELLED).collect();
         names.sort_unstable();
@@ -69,7 +75,8 @@ impl Confidence {
             }
         }
         let scales: Vec<f64> = sums.iter().map(|sums| scale(kind, sums)).collect();
-        let rows: Vec<u32> = labels.iter().map(|&label| row_of(label).map_or(NO_ROW, |row| row as u32)).collect();
+        let rows: Vec<u32> =
+            labels.iter().map(|&label| row_of(label).map_or(NO_ROW, |row| row as u32)).collect();
         let nodes: Vec<NodeId> = (0..graph.n_nodes() as NodeId).collect();
         let of_nodes: Vec<(f64, f64, Vec<(u32, f64)>)> = nodes
             .par_iter()

@@ -200,7 +200,9 @@ impl Error {
     #[must_use]
     pub fn with_names(self, name: impl Fn(u32) -> String) -> Self {
         match self {
-            Self::Contradiction { problem, nodes } => Self::BadLabels { problem: filled(&problem, &nodes, name) },
+            Self::Contradiction { problem, nodes } => {
+                Self::BadLabels { problem: filled(&problem, &nodes, name) }
+            }
             other => other,
         }
     }
@@ -313,6 +315,7 @@ fn place(path: Option<&PathBuf>, line: Option<u64>, problem: &str) -> String {
 
 /// A message with names in the places for nodes.
 fn filled(problem: &str, nodes: &[u32], name: impl Fn(u32) -> String) -> String {
-    let fill = |text: String, (place, &node): (usize, &u32)| text.replace(&format!("{{{place}}}"), &name(node));
+    let fill =
+        |text: String, (place, &node): (usize, &u32)| text.replace(&format!("{{{place}}}"), &name(node));
     nodes.iter().enumerate().fold(problem.to_owned(), fill)
 }

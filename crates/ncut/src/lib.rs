@@ -95,9 +95,9 @@ mod update;
 mod choose;
 mod ncut;
 
+pub use choose::{CountCurve, CountReason, CountRow, FoundCount};
 pub use confidence::Confidence;
 pub use constraints::{Constraints, Violations};
-pub use choose::{CountCurve, CountReason, CountRow, FoundCount};
 pub use error::{Error, Result};
 pub use graph::{Array, Components, Graph, GraphBuilder, LEFT_OUT, NodeId, Symmetrize, Weights};
 pub use limits::{CoarseningLimits, Limits};

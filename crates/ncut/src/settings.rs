@@ -451,7 +451,8 @@ impl Ncut {
         if let Some(max_share) = constraints.max_share
             && !(max_share >= 1.0 && max_share.is_finite())
         {
-            let (value, expected) = (max_share.to_string(), "a number of at least 1, the share of the mean cluster");
+            let (value, expected) =
+                (max_share.to_string(), "a number of at least 1, the share of the mean cluster");
             return Err(Error::BadSetting { name: "max_share", value, expected });
         }
         let kinds = [
@@ -464,7 +465,11 @@ impl Ncut {
         let Some((name, _)) = kinds.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
         if self.preset == Preset::Paper {
             let expected = "another than `paper`, which is as published, where there are constraints";
-            return Err(Error::BadSetting { name: "preset", value: format!("`paper` with {name}"), expected });
+            return Err(Error::BadSetting {
+                name: "preset",
+                value: format!("`paper` with {name}"),
+                expected,
+            });
         }
         if self.is_free {
             let (value, expected) = (format!("free with {name}"), "given where there are constraints");
@@ -474,7 +479,8 @@ impl Ncut {
         if self.objective == ObjectiveKind::RatioCut
             && let Some(node) = constraints.node_weights.iter().flatten().position(is_zero)
         {
-            let problem = "the weight of node {0} is 0; Ratio-Cut divides by weights, which must be above 0".to_owned();
+            let problem =
+                "the weight of node {0} is 0; Ratio-Cut divides by weights, which must be above 0".to_owned();
             return Err(Error::Contradiction { problem, nodes: vec![node as u32] });
         }
         Ok(())

@@ -45,7 +45,10 @@ pub(crate) fn followed(
     labels: Vec<Option<ClusterId>>,
     n_clusters: usize,
 ) -> Vec<ClusterId> {
-    follow_neighbors(graph, labels, n_clusters)
+    match labels.iter().all(Option::is_some) {
+        true => labels.into_iter().flatten().collect(),
+        false => follow_neighbors(graph, labels, n_clusters),
+    }
 }
 
 /// A start from any number of given labels. A node labelled -1 is by itself.

@@ -58,7 +58,8 @@ impl Ncut {
         if self.n_clusters >= part.graph().n_nodes() {
             return Ok(1.0);
         }
-        let found = self.communities_asked_for().find_exactly(part.graph(), self.n_clusters, 0.0, None, clock)?;
+        let found =
+            self.communities_asked_for().find_exactly(part.graph(), self.n_clusters, 0.0, None, clock)?;
         Ok(found.resolution)
     }
 }
@@ -104,7 +105,12 @@ impl Steered<'_> {
     }
 
     /// Given labels as labels of the groups, each cluster having one.
-    fn start<O: Objective>(&self, contracted: &Graph<'_>, init: &[Label], objective: O) -> Result<Vec<ClusterId>> {
+    fn start<O: Objective>(
+        &self,
+        contracted: &Graph<'_>,
+        init: &[Label],
+        objective: O,
+    ) -> Result<Vec<ClusterId>> {
         let n_clusters = self.ncut.n_clusters;
         start::cluster_names(init, n_clusters)?;
         let of_groups = self.steering.restrict(self.graph, init);
@@ -171,7 +177,8 @@ impl<O: Objective> Placement<'_, O> {
         let mass = |node: NodeId| self.objective.mass(&graph.node_sums::<O>(node));
         let n_apart = |node: NodeId| graph.apart().map_or(0, |apart| apart.partners(node).count());
         let isolated = (0..graph.n_nodes() as NodeId).filter(|&node| graph.degree(node) == 0.0);
-        let mut order: Vec<(Reverse<usize>, NodeId)> = isolated.map(|node| (Reverse(n_apart(node)), node)).collect();
+        let mut order: Vec<(Reverse<usize>, NodeId)> =
+            isolated.map(|node| (Reverse(n_apart(node)), node)).collect();
         order.sort_by(|a, b| a.0.cmp(&b.0).then(mass(b.1).total_cmp(&mass(a.1))).then(a.1.cmp(&b.1)));
         let mut is_whole = true;
         for (_, node) in order {

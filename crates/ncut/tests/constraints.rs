@@ -115,14 +115,18 @@ fn wishes(max_nodes: usize) -> impl Strategy<Value = (Sketch, Wishes)> {
             let label = prop_oneof![3 => Just(-1), 1 => 0..n_clusters as Label];
             let fixed = prop::option::of(prop::collection::vec(label, n_nodes));
             let pairs = |most: usize| prop::collection::vec((node.clone(), node.clone()), 0..=most);
-            let shares = (prop::sample::select(vec![0.0, 0.25, 0.7]), prop::option::of(prop::sample::select(vec![1.0, 1.2, 1.5, 2.0])));
+            let shares = (
+                prop::sample::select(vec![0.0, 0.25, 0.7]),
+                prop::option::of(prop::sample::select(vec![1.0, 1.2, 1.5, 2.0])),
+            );
             let weights = prop::option::of(prop::collection::vec((1..4u32).prop_map(f64::from), n_nodes));
             let sketch = sketch.clone();
             (fixed, pairs(2), pairs(4), shares, weights).prop_map(
                 move |(fixed, must_link, cannot_link, (min_share, max_share), weights)| {
                     let is_known = |fixed: &Vec<Label>| fixed.iter().any(|&label| label >= 0);
                     let fixed = fixed.filter(is_known);
-                    let wishes = Wishes { n_clusters, fixed, must_link, cannot_link, min_share, max_share, weights };
+                    let wishes =
+                        Wishes { n_clusters, fixed, must_link, cannot_link, min_share, max_share, weights };
                     (sketch.clone(), wishes)
                 },
             )
@@ -221,5 +225,168 @@ proptest! {
             (Ok(found), None) => prop_assert!(false, "{:?} cannot be", found.labels),
             (Err(error), Some(_)) => prop_assert!(false, "refused: {error}"),
         }
+    }
+}
+
+/// A planted graph: groups of one size, links mostly inside.
+fn planted(n_nodes: u32, k: u32, seed: u64) -> Graph<'static> {
+    let mut state = seed;
+    let mut draw = |below: u32| {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        ((state >> 33) % u64::from(below)) as u32
+    };
+    let size = n_nodes / k;
+    let mut edges = Vec::new();
+    for node in 0..n_nodes {
+        for _ in 0..5 {
+            let group = if draw(6) == 0 { draw(k) } else { (node / size).min(k - 1) };
+            edges.push((node, group * size + draw(size), 1.0));
+        }
+    }
+    Graph::from_edges(n_nodes as usize, edges.into_iter().filter(|(a, b, _)| a != b)).unwrap()
+}
+
+/// Large graphs go other ways, driven here by tiny limits; threads must not matter.
+#[test]
+fn large_graphs_keep_all_wishes_with_any_number_of_threads() {
+    for seed in 0..6 {
+        let (n_nodes, k) = (600, 6);
+        let graph = planted(n_nodes, k, seed);
+        let mut fixed = vec![-1; n_nodes as usize];
+        // Numbers that no appearance would give, some of them in the wrong group.
+        for node in (0..n_nodes).step_by(17) {
+            fixed[node as usize] = ((node / 100 + 3) % k) as Label;
+        }
+        fixed[599] = 0;
+        let wishes = Wishes {
+            n_clusters: k as usize,
+            fixed: Some(fixed.clone()),
+            must_link: vec![(1, 302), (302, 403), (5, 6)],
+            cannot_link: vec![(10, 11), (11, 12), (12, 10), (13, 14), (105, 302)],
+            max_share: Some(1.3),
+            ..Wishes::default()
+        };
+        let masses = wishes.masses(&graph, ObjectiveKind::NormalizedCut);
+        for preset in PRESETS {
+            let solve = || {
+                let mut limits = Limits::tiny();
+                limits.entries_of_one_batch = 2_000;
+                let settings =
+                    Ncut::new(k as usize).preset(preset).limits(limits).constraints(wishes.constraints());
+                settings.solve(&graph).unwrap()
+            };
+            let mut found: Vec<Clustering> = Vec::new();
+            for n_threads in 1..=3 {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
+                found.push(pool.install(solve));
+            }
+            assert!(wishes.hold(&found[0].labels, &masses, true), "seed {seed}, {}", preset.name());
+            assert!(
+                found.iter().all(|other| other.labels == found[0].labels),
+                "seed {seed}, {}",
+                preset.name()
+            );
+        }
+    }
+}
+
+/// The message of a refusal.
+fn refused(settings: Ncut, graph: &Graph<'_>) -> String {
+    settings.solve(graph).unwrap_err().to_string()
+}
+
+#[test]
+fn contradictions_are_refused_with_a_chain_of_pairs() {
+    let graph = planted(12, 2, 1);
+    let ask = |constraints: Constraints| refused(Ncut::new(2).constraints(constraints), &graph);
+    let chain = Constraints::new().must_link([(1, 4), (4, 7), (2, 3)]).cannot_link([(7, 1)]);
+    assert_eq!(
+        ask(chain),
+        "7 and 1 are to be apart, but 7 is to be with 4, 4 is to be with 1; leave one of these out"
+    );
+    let mut labels = vec![-1; 12];
+    (labels[3], labels[5]) = (0, 1);
+    let two_labels = Constraints::new().fixed(labels.clone()).must_link([(3, 9), (5, 9)]);
+    assert_eq!(
+        ask(two_labels),
+        "the known labels 0 and 1 contradict the pairs: 3 has the known label 0, 3 is to be with 9, 9 is to be with 5, 5 has the \
+         known label 1; leave one of these out"
+    );
+    labels[5] = 0;
+    let same_label = Constraints::new().fixed(labels.clone()).cannot_link([(3, 5)]);
+    assert!(ask(same_label).contains("3 has the known label 0, 5 has the known label 0"));
+    labels[5] = 2;
+    assert!(
+        ask(Constraints::new().fixed(labels))
+            .contains("node 5 has the known label 2, but the clusters are 0 to 1")
+    );
+    let triangle = Constraints::new().cannot_link([(0, 1), (1, 2), (0, 2)]);
+    assert!(
+        ask(triangle)
+            .contains("all to be apart from each other, which takes 3 clusters, but 2 were asked for")
+    );
+    assert!(ask(Constraints::new().cannot_link([(4, 4)])).contains("node 4 is to be apart from itself"));
+    assert!(ask(Constraints::new().must_link([(4, 12)])).contains("the nodes of the graph are 0 to 11"));
+    assert!(ask(Constraints::new().fixed(vec![-1; 12])).contains("all -1"));
+    assert!(ask(Constraints::new().fixed(vec![0; 5])).contains("5 known labels were given for 12 nodes"));
+    assert!(ask(Constraints::new().max_share(0.9)).contains("max_share is 0.9"));
+    assert!(
+        ask(Constraints::new().node_weights(vec![1.0; 3])).contains("3 node weights were given for 12 nodes")
+    );
+    assert!(ask(Constraints::new().node_weights(vec![f64::NAN; 12])).contains("the weight of node 0 is NaN"));
+    let mut heavy = vec![1.0; 12];
+    heavy[8] = 30.0;
+    let too_heavy = Constraints::new().node_weights(heavy).max_share(1.2);
+    assert!(ask(too_heavy).contains("node 8 weighs 30"));
+    let odd = Constraints::new().node_weights(vec![2.0; 12]).max_share(1.0);
+    assert!(Ncut::new(2).constraints(odd.clone()).solve(&graph).is_ok());
+    assert!(refused(Ncut::new(5).constraints(odd), &graph).contains("which together hold"));
+    let everything: Vec<(u32, u32)> = (1..12).map(|node| (0, node)).collect();
+    assert!(ask(Constraints::new().must_link(everything)).contains("leave only 1 groups"));
+}
+
+#[test]
+fn what_does_not_go_with_constraints_is_refused_by_name() {
+    let graph = planted(12, 2, 1);
+    let asked = Constraints::new().cannot_link([(0, 1)]);
+    let paper = Ncut::new(2).preset(Preset::Paper).min_share(0.0).constraints(asked.clone());
+    assert!(refused(paper, &graph).contains("`paper` with pairs apart"));
+    assert!(refused(Ncut::communities(1.0).constraints(asked), &graph).contains("free with pairs apart"));
+}
+
+/// Two cliques; one node of each must be with the other: a cluster in two pieces, unless that is refused.
+#[test]
+fn connected_yields_to_known_labels_unless_it_was_asked_for() {
+    let clique = |first: u32| (0..4u32).flat_map(move |a| (0..a).map(move |b| (first + a, first + b, 1.0)));
+    let links = [(3, 4, 0.1), (7, 8, 0.1)];
+    let graph = Graph::from_edges(12, clique(0).chain(clique(4)).chain(clique(8)).chain(links)).unwrap();
+    let mut fixed = vec![1; 12];
+    (fixed[0], fixed[11]) = (0, 0);
+    let asked = Constraints::new().fixed(fixed);
+    let found = Ncut::new(2).constraints(asked.clone()).solve(&graph).unwrap();
+    assert_eq!(found.n_disconnected, 1);
+    assert!(
+        refused(Ncut::new(2).connected(true).constraints(asked), &graph)
+            .contains("`connected` yes could not be met")
+    );
+    // A pair counts as a link.
+    let pair = Constraints::new().must_link([(0, 11)]).cannot_link([(0, 5), (11, 6)]);
+    let found = Ncut::new(2).connected(true).constraints(pair).solve(&graph).unwrap();
+    assert_eq!(found.n_disconnected, 0);
+}
+
+/// Without the weights a cluster of many light nodes would be heavy by its degrees.
+#[test]
+fn shares_are_measured_in_weights_of_the_nodes() {
+    let graph = planted(300, 3, 4);
+    let weights: Vec<f64> = (0..300).map(|node| if node < 100 { 5.0 } else { 1.0 }).collect();
+    let asked = Constraints::new().node_weights(weights.clone()).max_share(1.1);
+    for objective in ObjectiveKind::ALL {
+        let found = Ncut::new(3).objective(objective).constraints(asked.clone()).solve(&graph).unwrap();
+        let filled = filled(&found.labels, &weights, 3);
+        let mean = weights.iter().sum::<f64>() / 3.0;
+        assert!(filled.iter().all(|&mass| mass <= 1.1 * mean * (1.0 + 1e-9)), "{filled:?}");
+        let largest = filled.into_iter().fold(0.0, f64::max) / mean;
+        assert!((found.largest_share - largest).abs() < 1e-12);
     }
 }

@@ -9,7 +9,8 @@ use ncut::hierarchy::n2hi;
 use ncut::io::{GraphFile, read_labels};
 use ncut::spectral::{Rival, Spectrum, SpectrumSettings, UpperBound};
 use ncut::{
-    Agreement, Clock, ClusterId, Constraints, CutScore, Graph, Label, Ncut, ObjectiveKind, Preset, StopReason, Stopped,
+    Agreement, Clock, ClusterId, Constraints, CutScore, Graph, Label, Ncut, ObjectiveKind, Preset,
+    StopReason, Stopped,
 };
 use serde::Serialize;
 
@@ -72,8 +73,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     watch.check()?;
     watch.limit(args.time_limit);
     let constraints = constraints(&args.steering, graph.n_nodes(), names.as_ref())?;
-    let contest =
-        Contest { graph: &graph, n_clusters: args.n_clusters, truth: truth.as_deref(), constraints: &constraints };
+    let contest = Contest {
+        graph: &graph,
+        n_clusters: args.n_clusters,
+        truth: truth.as_deref(),
+        constraints: &constraints,
+    };
     let report = contest.run(args, &watch);
     watch.finish();
     let report = report.map_err(|error| named(error, names.as_ref()).at(&args.graph))?;
@@ -212,11 +217,23 @@ impl Contest<'_> {
         };
         let n_violations = match self.constraints.is_empty() {
             true => None,
-            false => Some(self.constraints.violations(ObjectiveKind::NormalizedCut, self.graph, labels)?.count()),
+            false => {
+                Some(self.constraints.violations(ObjectiveKind::NormalizedCut, self.graph, labels)?.count())
+            }
         };
         let CutScore { objective, ncut, smallest_share, .. } = score;
         let gap = None;
-        Ok(Row { solver, objective, ncut, gap, smallest_share, n_violations, agreement, seconds, is_cut_short })
+        Ok(Row {
+            solver,
+            objective,
+            ncut,
+            gap,
+            smallest_share,
+            n_violations,
+            agreement,
+            seconds,
+            is_cut_short,
+        })
     }
 }
 

@@ -4,18 +4,20 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use ncut::io::{Names, check_labels_writable, read_labels, write_confidence, write_labels, write_labels_text};
+use ncut::io::{
+    Names, check_labels_writable, read_labels, write_confidence, write_labels, write_labels_text,
+};
 use ncut::{Agreement, Clustering, Confidence, Constraints, Graph, Label, Ncut};
 
 use super::steering::{constraints, named};
 use super::{check_bound, check_outputs, upper_bound};
+use crate::UsageError;
 use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs, SteeringArgs};
 use crate::counting::NO_CLUSTERS;
 use crate::report::{
     AgreementReport, BoundReport, ClusteringReport, Seconds, Summary, counted, is_stdout, print_data,
     stop_remark, write_json,
 };
-use crate::UsageError;
 use crate::signals::uninterrupted;
 use crate::watch::Watch;
 
@@ -126,7 +128,8 @@ impl Job<'_> {
             _ => None,
         };
         self.seconds.total = self.started.elapsed().as_secs_f64();
-        let mut report = ClusteringReport::new(self.graph, self.solving, self.steering.max_share, found, self.seconds);
+        let mut report =
+            ClusteringReport::new(self.graph, self.solving, self.steering.max_share, found, self.seconds);
         report.bound = bound;
         report.agreement = agreement.map(AgreementReport::new);
         if let Some(path) = json {

@@ -175,7 +175,9 @@ impl Guides {
                 check_size(path, (mask.height(), mask.width()))?;
                 let is_inside = mask_of(&mask);
                 if !is_inside.contains(&true) {
-                    let problem = "has no light pixel, so there is nothing to divide; what is to be divided is white".to_owned();
+                    let problem =
+                        "has no light pixel, so there is nothing to divide; what is to be divided is white"
+                            .to_owned();
                     return Err(ncut::Error::BadShape { problem }.at(path).into());
                 }
                 Some(Mask { is_inside, size })

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ncut::io::{
-    GraphFile, Names, OldLabels, check_labels_writable, read_labels, read_old_labels, write_labels, write_labels_text,
+    GraphFile, Names, OldLabels, check_labels_writable, read_labels, read_old_labels, write_labels,
+    write_labels_text,
 };
 use ncut::{Agreement, Before, Label, NodeId, Updated};
 use serde::Serialize;
@@ -14,8 +15,8 @@ use serde::Serialize;
 use super::{Opened, check_outputs, open_graph};
 use crate::args::UpdateArgs;
 use crate::report::{
-    AgreementReport, CutReport, GraphReport, Seconds, Summary, counted, is_stdout, peak_memory_bytes, print_data,
-    stop_remark, write_json,
+    AgreementReport, CutReport, GraphReport, Seconds, Summary, counted, is_stdout, peak_memory_bytes,
+    print_data, stop_remark, write_json,
 };
 use crate::signals::uninterrupted;
 use crate::watch::{OnInterrupt, Watch};
@@ -80,7 +81,8 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
     watch.check()?;
 
     let solving = Instant::now();
-    let before = Before { labels, gone: gone.iter().map(|&(_, label)| label).filter(|&label| label >= 0).collect() };
+    let before =
+        Before { labels, gone: gone.iter().map(|&(_, label)| label).filter(|&label| label >= 0).collect() };
     let found = args.settings().update(&graph, &before, args.stay, watch.clock());
     watch.finish();
     let found = found.map_err(|error| match error {
@@ -96,7 +98,9 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
     }
     seconds.write += writing.elapsed().as_secs_f64();
     let agreement = match (&truth, &args.truth) {
-        (Some(truth), Some(path)) => Some(Agreement::new(&found.labels, truth).map_err(|error| error.at(path))?),
+        (Some(truth), Some(path)) => {
+            Some(Agreement::new(&found.labels, truth).map_err(|error| error.at(path))?)
+        }
         _ => None,
     };
     seconds.total = started.elapsed().as_secs_f64();
@@ -120,7 +124,11 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
                 to: found.labels[node as usize],
             })
             .collect(),
-        new: found.new.iter().map(|&node| NewReport { node: name(node), label: found.labels[node as usize] }).collect(),
+        new: found
+            .new
+            .iter()
+            .map(|&node| NewReport { node: name(node), label: found.labels[node as usize] })
+            .collect(),
         gone: gone.into_iter().map(|(node, label)| NewReport { node, label }).collect(),
         vanished_clusters: found.vanished.clone(),
         new_clusters: found.appeared.clone(),
@@ -164,7 +172,9 @@ fn print_summary(args: &UpdateArgs, summary: &Summary, report: &Report, found: &
             summary.line(&format!("clusters that are {what}: {}", listed(numbers)))?;
         }
     }
-    for remark in [report.cut.disconnected(), stop_remark(found.stop_reason).map(str::to_owned)].into_iter().flatten() {
+    for remark in
+        [report.cut.disconnected(), stop_remark(found.stop_reason).map(str::to_owned)].into_iter().flatten()
+    {
         summary.line(&remark)?;
     }
     if let (Some(agreement), Some(truth)) = (&report.agreement, &args.truth) {

@@ -41,7 +41,9 @@ impl Constraints {
         while let Some(item) = queue.pop_front() {
             if item == to {
                 let mut chain = vec![to];
-                while let Some(&before) = chain.last().and_then(|last| came_from.get(last)).filter(|_| chain.last() != Some(&from)) {
+                while let Some(&before) =
+                    chain.last().and_then(|last| came_from.get(last)).filter(|_| chain.last() != Some(&from))
+                {
                     chain.push(before);
                 }
                 chain.reverse();
@@ -65,7 +67,8 @@ impl Constraints {
         }
         let mut told = Told::default();
         let (first, second) = (told.node(a), told.node(b));
-        let chain = self.chain(Item::Node(a), Item::Node(b)).map_or(String::new(), |chain| told.chain(&chain));
+        let chain =
+            self.chain(Item::Node(a), Item::Node(b)).map_or(String::new(), |chain| told.chain(&chain));
         let problem = format!("{first} and {second} are to be apart, but {chain}; leave one of these out");
         Error::Contradiction { problem, nodes: told.nodes }
     }
@@ -73,14 +76,17 @@ impl Constraints {
     /// Refuses two known labels that a chain of pairs makes one.
     pub(super) fn refuse_labels(&self, a: Label, b: Label) -> Error {
         let mut told = Told::default();
-        let chain = self.chain(Item::Label(a), Item::Label(b)).map_or(String::new(), |chain| told.chain(&chain));
-        let problem = format!("the known labels {a} and {b} contradict the pairs: {chain}; leave one of these out");
+        let chain =
+            self.chain(Item::Label(a), Item::Label(b)).map_or(String::new(), |chain| told.chain(&chain));
+        let problem =
+            format!("the known labels {a} and {b} contradict the pairs: {chain}; leave one of these out");
         Error::Contradiction { problem, nodes: told.nodes }
     }
 
     /// Refuses more nodes that are all apart from each other than there are clusters.
     pub(super) fn refuse_crowd(&self, nodes: Vec<NodeId>, n_clusters: usize) -> Error {
-        let places: Vec<String> = (0..nodes.len().min(MAX_TOLD)).map(|place| format!("{{{place}}}")).collect();
+        let places: Vec<String> =
+            (0..nodes.len().min(MAX_TOLD)).map(|place| format!("{{{place}}}")).collect();
         let more = if nodes.len() > MAX_TOLD { ", …" } else { "" };
         let problem = format!(
             "the nodes {}{more} are all to be apart from each other, which takes {} clusters, but {n_clusters} were asked for",
@@ -125,7 +131,11 @@ impl Told {
 
 /// Nodes that are all apart from each other, found greedily from every node on: a lower bound for the number of clusters.
 /// `partners` are those of each node, ascending.
-pub(super) fn crowd(bound: &[NodeId], partners: &dyn Fn(NodeId) -> Vec<NodeId>, enough: usize) -> Option<Vec<NodeId>> {
+pub(super) fn crowd(
+    bound: &[NodeId],
+    partners: &dyn Fn(NodeId) -> Vec<NodeId>,
+    enough: usize,
+) -> Option<Vec<NodeId>> {
     /// Nodes that are looked at, those with the most partners first.
     const MAX_SEEDS: usize = 64;
     let mut by_count: Vec<(usize, NodeId)> = bound.iter().map(|&node| (partners(node).len(), node)).collect();

@@ -82,7 +82,10 @@ impl Constraints {
             ("the known label of {0}".to_owned(), vec![node])
         } else {
             let share = score.largest_share;
-            (format!("every cluster below `max_share` (the largest has {share:.4} times the mean)"), Vec::new())
+            (
+                format!("every cluster below `max_share` (the largest has {share:.4} times the mean)"),
+                Vec::new(),
+            )
         };
         let problem = format!(
             "no clusters were found that keep {what}{n_more}; there may be none: leave some wishes out, ask for more clusters, or \

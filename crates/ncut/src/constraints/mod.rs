@@ -89,7 +89,10 @@ impl Constraints {
 
     /// Whether there are labels that would be wrong; weights of the nodes alone forbid nothing.
     pub(crate) fn forbids_something(&self) -> bool {
-        self.fixed.is_some() || !self.must_link.is_empty() || !self.cannot_link.is_empty() || self.max_share.is_some()
+        self.fixed.is_some()
+            || !self.must_link.is_empty()
+            || !self.cannot_link.is_empty()
+            || self.max_share.is_some()
     }
 
     /// The fewest clusters that known labels allow.
@@ -163,11 +166,16 @@ impl Constraints {
     /// Refuses what does not fit the nodes of a graph.
     pub(crate) fn check_shape(&self, n_nodes: usize) -> Result<()> {
         if let Some(fixed) = self.fixed.as_ref().filter(|fixed| fixed.len() != n_nodes) {
-            return Err(Error::labels(format!("{} known labels were given for {n_nodes} nodes", fixed.len())));
+            return Err(Error::labels(format!(
+                "{} known labels were given for {n_nodes} nodes",
+                fixed.len()
+            )));
         }
         let lowest = self.fixed.iter().flatten().enumerate().find(|(_, label)| **label < UNLABELLED);
         if let Some((node, label)) = lowest {
-            let problem = format!("node {{0}} has the known label {label}; labels are 0 or above, -1 for a node that is free");
+            let problem = format!(
+                "node {{0}} has the known label {label}; labels are 0 or above, -1 for a node that is free"
+            );
             return Err(Error::Contradiction { problem, nodes: vec![node as NodeId] });
         }
         for (name, pairs) in [("together", &self.must_link), ("apart", &self.cannot_link)] {
@@ -180,7 +188,10 @@ impl Constraints {
         }
         if let Some(weights) = &self.node_weights {
             if weights.len() != n_nodes {
-                return Err(Error::labels(format!("{} node weights were given for {n_nodes} nodes", weights.len())));
+                return Err(Error::labels(format!(
+                    "{} node weights were given for {n_nodes} nodes",
+                    weights.len()
+                )));
             }
             let is_bad = |weight: &f64| !(*weight >= 0.0 && weight.is_finite());
             if let Some(node) = weights.iter().position(is_bad) {
@@ -192,7 +203,9 @@ impl Constraints {
             }
             let total: f64 = weights.iter().sum();
             if !(total > 0.0 && total.is_finite()) {
-                return Err(Error::labels(format!("the node weights add up to {total}; some must be above 0")));
+                return Err(Error::labels(format!(
+                    "the node weights add up to {total}; some must be above 0"
+                )));
             }
         }
         Ok(())

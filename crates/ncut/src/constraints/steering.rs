@@ -34,7 +34,8 @@ impl Steering {
     /// When they contradict each other, naming the nodes.
     pub(crate) fn new(constraints: &Constraints, n_nodes: usize, n_clusters: usize) -> Result<Self> {
         constraints.check_shape(n_nodes)?;
-        let fixed = || (0..).zip(constraints.fixed.iter().flatten()).filter(|(_, label)| **label != UNLABELLED);
+        let fixed =
+            || (0..).zip(constraints.fixed.iter().flatten()).filter(|(_, label)| **label != UNLABELLED);
         let labels: Vec<(NodeId, Label)> = fixed().map(|(node, &label)| (node, label)).collect();
         if let Some(&(node, label)) = labels.iter().find(|(_, label)| *label as usize >= n_clusters) {
             let problem = format!(
@@ -44,7 +45,9 @@ impl Steering {
             return Err(Error::Contradiction { problem, nodes: vec![node] });
         }
         if constraints.fixed.is_some() && labels.is_empty() {
-            return Err(Error::labels("the known labels are all -1, so there is nothing to keep; leave them out"));
+            return Err(Error::labels(
+                "the known labels are all -1, so there is nothing to keep; leave them out",
+            ));
         }
         let mut sets = DisjointSets::new(n_nodes);
         for &(a, b) in &constraints.must_link {
@@ -77,7 +80,8 @@ impl Steering {
         let mut named: Vec<(u32, Label)> =
             first.iter().map(|(&label, &node)| (group_of[node as usize], label)).collect();
         named.sort_unstable_by_key(|&(_, label)| label);
-        let pairs = constraints.cannot_link.iter().map(|&(a, b)| (group_of[a as usize], group_of[b as usize]));
+        let pairs =
+            constraints.cannot_link.iter().map(|&(a, b)| (group_of[a as usize], group_of[b as usize]));
         let apart = Apart::new(n_groups, pairs, named.iter().map(|&(group, _)| group).collect());
         let max_share = constraints.max_share.unwrap_or(f64::INFINITY);
         let steering = Self { group_of, n_groups, apart, named, max_share };
@@ -92,7 +96,9 @@ impl Steering {
         /// Pairs that are looked at.
         const MAX_PAIRS: usize = 1 << 16;
         let Some(apart) = &self.apart else { return Ok(()) };
-        if apart.bound().len() > MAX_PAIRS || self.named.len() > MAX_PAIRS / apart.bound().len().max(1) + n_clusters {
+        if apart.bound().len() > MAX_PAIRS
+            || self.named.len() > MAX_PAIRS / apart.bound().len().max(1) + n_clusters
+        {
             return Ok(());
         }
         let partners = |group: NodeId| apart.partners(group).collect();
@@ -117,7 +123,12 @@ impl Steering {
     ///
     /// # Errors
     /// When a group is heavier than that, or what the clusters may hold is less than all there is.
-    pub(crate) fn ceiling<O: Objective>(&self, contracted: &Graph<'_>, n_clusters: usize, objective: O) -> Result<f64> {
+    pub(crate) fn ceiling<O: Objective>(
+        &self,
+        contracted: &Graph<'_>,
+        n_clusters: usize,
+        objective: O,
+    ) -> Result<f64> {
         if self.max_share == f64::INFINITY {
             return Ok(f64::INFINITY);
         }
@@ -127,8 +138,11 @@ impl Steering {
         let exact = self.max_share * total / n_clusters as f64;
         let ceiling = exact * (1.0 + ROUNDING);
         if let Some(heavy) = masses.iter().position(|&mass| mass > ceiling) {
-            let mut nodes: Vec<NodeId> =
-                (0..).zip(&self.group_of).filter(|(_, group)| **group as usize == heavy).map(|(node, _)| node).collect();
+            let mut nodes: Vec<NodeId> = (0..)
+                .zip(&self.group_of)
+                .filter(|(_, group)| **group as usize == heavy)
+                .map(|(node, _)| node)
+                .collect();
             let n_nodes = nodes.len();
             nodes.truncate(1);
             let others = match n_nodes {

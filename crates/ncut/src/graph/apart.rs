@@ -41,7 +41,8 @@ impl Apart {
         let mut directed: Vec<(NodeId, NodeId)> = both.collect();
         directed.sort_unstable();
         directed.dedup();
-        let mut bound: Vec<NodeId> = directed.iter().map(|&(node, _)| node).chain(all_apart.iter().copied()).collect();
+        let mut bound: Vec<NodeId> =
+            directed.iter().map(|&(node, _)| node).chain(all_apart.iter().copied()).collect();
         bound.sort_unstable();
         bound.dedup();
         if bound.is_empty() {

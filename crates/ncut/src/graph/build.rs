@@ -199,7 +199,19 @@ impl<'a> Graph<'a> {
         let n_isolated = degrees.iter().filter(|&&degree| degree == 0.0).count();
         let (self_loops, degrees) = (self_loops.into(), degrees.into());
         let (seal, sizes, apart) = (None, Array::default(), None);
-        Ok(Self { offsets, columns, weights, self_loops, degrees, sizes, apart, n_loops, n_isolated, volume, seal })
+        Ok(Self {
+            offsets,
+            columns,
+            weights,
+            self_loops,
+            degrees,
+            sizes,
+            apart,
+            n_loops,
+            n_isolated,
+            volume,
+            seal,
+        })
     }
 }
 

@@ -50,7 +50,19 @@ impl Graph<'static> {
         let StoredGraph { offsets, columns, weights, self_loops, degrees, .. } = stored;
         let StoredGraph { n_loops, n_isolated, volume, seal, .. } = stored;
         let (sizes, apart) = (Array::default(), None);
-        Self { offsets, columns, weights, self_loops, degrees, sizes, apart, n_loops, n_isolated, volume, seal }
+        Self {
+            offsets,
+            columns,
+            weights,
+            self_loops,
+            degrees,
+            sizes,
+            apart,
+            n_loops,
+            n_isolated,
+            volume,
+            seal,
+        }
     }
 }
 

@@ -86,7 +86,8 @@ impl Linked for Graph<'_> {
     }
 
     fn bound_nodes(&self) -> Vec<bool> {
-        let is_bound = |apart: &Apart| (0..self.n_nodes() as NodeId).map(|node| apart.is_bound(node)).collect();
+        let is_bound =
+            |apart: &Apart| (0..self.n_nodes() as NodeId).map(|node| apart.is_bound(node)).collect();
         self.apart().map(is_bound).unwrap_or_default()
     }
 }
@@ -149,7 +150,8 @@ impl<'q> Quotient<'q> {
     pub(crate) fn strongest_links(mut self, clock: &Clock<'_>) -> Result<StrongestLinks, Stopped> {
         let n_groups = self.n_groups();
         let (masses, is_bound) = (std::mem::take(&mut self.masses), self.bound_nodes());
-        let mut strongest = StrongestLinks { masses, is_bound, ends: Vec::with_capacity(n_groups), links: Vec::new() };
+        let mut strongest =
+            StrongestLinks { masses, is_bound, ends: Vec::with_capacity(n_groups), links: Vec::new() };
         let mut progress = Progress::new(Stage::Coarsening, n_groups as u64);
         let tasks: Vec<Range<usize>> = (0..n_groups)
             .step_by(GROUPS_PER_TASK)

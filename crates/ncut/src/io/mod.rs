@@ -48,12 +48,14 @@ pub use labels::{
     LabelFormat, check_labels_writable, parse_labels, read_labels, write_label_grid, write_labels,
     write_labels_text,
 };
-pub use wishes::{OldLabels, read_node_weights, read_old_labels, read_pairs, read_some_labels, write_confidence};
 pub use names::Names;
 use output::{PIECE, Watched, write_by};
 pub use output::{check_writable, remove_temporaries, write_whole};
 pub use table::{Table, parse_table, read_table};
 use text::{Compression, Lines};
+pub use wishes::{
+    OldLabels, read_node_weights, read_old_labels, read_pairs, read_some_labels, write_confidence,
+};
 
 /// A graph as a file holds it.
 #[derive(Clone, Debug)]

@@ -82,7 +82,12 @@ pub fn read_node_weights(path: &Path, n_nodes: usize, names: Option<&Names>) -> 
                 array.floats().map_err(|problem| Error::in_file(None, format!("the array {problem}")))?
             }
             LabelFormat::Text => weights_from_text(path, n_nodes, names)?,
-            _ => return Err(Error::in_file(None, "weights of nodes are read from text or .npy; convert the file")),
+            _ => {
+                return Err(Error::in_file(
+                    None,
+                    "weights of nodes are read from text or .npy; convert the file",
+                ));
+            }
         };
         if weights.len() != n_nodes {
             let problem = format!("holds {} weights, but the graph has {n_nodes} nodes", weights.len());
@@ -91,7 +96,10 @@ pub fn read_node_weights(path: &Path, n_nodes: usize, names: Option<&Names>) -> 
         match weights.iter().position(|weight| !(*weight >= 0.0 && weight.is_finite())) {
             None => Ok(weights),
             Some(node) => {
-                let problem = format!("the weight of node {node} is {}; it must be a number of at least 0", weights[node]);
+                let problem = format!(
+                    "the weight of node {node} is {}; it must be a number of at least 0",
+                    weights[node]
+                );
                 Err(Error::in_file(None, problem))
             }
         }
@@ -105,7 +113,8 @@ fn weights_from_text(path: &Path, n_nodes: usize, names: Option<&Names>) -> Resu
     for_each_line(path, |fields| {
         let text = fields.get(fields.len() - 1);
         let weight = text.parse::<f64>().ok().filter(|weight| *weight >= 0.0 && weight.is_finite());
-        let weight = weight.ok_or_else(|| format!("`{text}` is no weight; weights of nodes are numbers of at least 0"))?;
+        let weight = weight
+            .ok_or_else(|| format!("`{text}` is no weight; weights of nodes are numbers of at least 0"))?;
         match fields.len() {
             1 if by_id.is_none() => {
                 in_order.push(weight);
@@ -191,9 +200,13 @@ pub fn read_old_labels(path: &Path, n_nodes: usize, names: Option<&Names>) -> Re
         let mut old = OldLabels { labels: vec![UNLABELLED; n_nodes], gone: Vec::new() };
         if LabelFormat::of(path)? == LabelFormat::Npy {
             let array = Array::read(BufReader::new(open(path)?), "the array", None)?;
-            let numbers = array.integers().map_err(|problem| Error::in_file(None, format!("the array {problem}")))?;
+            let numbers =
+                array.integers().map_err(|problem| Error::in_file(None, format!("the array {problem}")))?;
             for (node, number) in numbers.into_iter().enumerate() {
-                old.set(node, parse_label(&number.to_string()).map_err(|problem| Error::in_file(None, problem))?);
+                old.set(
+                    node,
+                    parse_label(&number.to_string()).map_err(|problem| Error::in_file(None, problem))?,
+                );
             }
             return Ok(old);
         }
@@ -227,7 +240,9 @@ pub fn read_old_labels(path: &Path, n_nodes: usize, names: Option<&Names>) -> Re
                     }
                 }
                 (n_columns, _) => {
-                    return Err(format!("a line is a label, or an id and a label, but this one has {n_columns} columns"));
+                    return Err(format!(
+                        "a line is a label, or an id and a label, but this one has {n_columns} columns"
+                    ));
                 }
             }
             Ok(())
@@ -251,7 +266,12 @@ impl OldLabels {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_confidence(path: &Path, labels: &[Label], confidence: &Confidence, names: Option<&Names>) -> Result<()> {
+pub fn write_confidence(
+    path: &Path,
+    labels: &[Label],
+    confidence: &Confidence,
+    names: Option<&Names>,
+) -> Result<()> {
     let (stem, compression) = Compression::of(path);
     let separator = if ending(&stem).as_deref() == Some("csv") { ',' } else { '\t' };
     write_whole(path, |file| {
@@ -264,7 +284,9 @@ pub fn write_confidence(path: &Path, labels: &[Label], confidence: &Confidence, 
                 let best = confidence.best(node);
                 for place in 0..confidence.n_best() {
                     match best.get(place) {
-                        Some((cluster, share)) => write!(writer, "{separator}{cluster}{separator}{share:.6}")?,
+                        Some((cluster, share)) => {
+                            write!(writer, "{separator}{cluster}{separator}{share:.6}")?
+                        }
                         None => write!(writer, "{separator}-1{separator}0")?,
                     }
                 }

@@ -170,7 +170,8 @@ impl CutScore {
         let rows: Vec<u32> = labels.iter().map(row_or_none).collect();
         let pieces = count_pieces(graph, &rows, sums.len(), measure.together);
         drop(rows);
-        let (objective, mut shares) = with_objective!(kind, graph, |objective| total_and_shares(objective, &sums));
+        let (objective, mut shares) =
+            with_objective!(kind, graph, |objective| total_and_shares(objective, &sums));
         if measure.is_weighed {
             shares = shares_of(&weights);
         }

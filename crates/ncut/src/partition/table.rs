@@ -234,7 +234,9 @@ impl<O: Objective> ClusterTable<O> {
         let unlinked = self.objective.max_joining_unlinked(node, &self.lowest);
         let adjacent_decide = if best.1 == from { best.0 >= unlinked } else { best.0 > unlinked };
         if !adjacent_decide {
-            for cluster in (0..self.len() as ClusterId).filter(|&cluster| cluster != from && may_join(cluster)) {
+            for cluster in
+                (0..self.len() as ClusterId).filter(|&cluster| cluster != from && may_join(cluster))
+            {
                 self.consider(node, from, cluster, links.weights[cluster as usize], &mut best);
             }
         }

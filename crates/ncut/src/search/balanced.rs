@@ -105,7 +105,8 @@ impl Cut {
             place[node as usize] = number;
         }
         let links = nodes.iter().map(|&node| {
-            let own = halving.graph.neighbors(node).filter(|&(other, _)| halving.labels[other as usize] == label);
+            let own =
+                halving.graph.neighbors(node).filter(|&(other, _)| halving.labels[other as usize] == label);
             own.map(|(other, weight)| (place[other as usize], weight)).collect()
         });
         let n_nodes = nodes.len();
@@ -153,7 +154,11 @@ impl Cut {
                             break Some(node);
                         }
                     }
-                    None => break (0..n_nodes).map(|step| (next + step) % n_nodes).find(|&node| !self.is_inside[node]),
+                    None => {
+                        break (0..n_nodes)
+                            .map(|step| (next + step) % n_nodes)
+                            .find(|&node| !self.is_inside[node]);
+                    }
                 }
             };
             let Some(node) = node else { return };
@@ -181,7 +186,8 @@ impl Cut {
         let n_nodes = self.masses.len();
         let mut heaps = [BinaryHeap::new(), BinaryHeap::new()];
         for node in 0..n_nodes {
-            heaps[usize::from(self.is_inside[node])].push(Candidate { gain: self.gains[node], node: node as NodeId });
+            heaps[usize::from(self.is_inside[node])]
+                .push(Candidate { gain: self.gains[node], node: node as NodeId });
         }
         let mut was_moved = vec![false; n_nodes];
         let before = (self.excess(most), self.weight);
@@ -194,7 +200,9 @@ impl Cut {
             for side in 0..2 {
                 while let Some(&Candidate { gain, node }) = heaps[side].peek() {
                     let node = node as usize;
-                    let is_current = !was_moved[node] && usize::from(self.is_inside[node]) == side && gain == self.gains[node];
+                    let is_current = !was_moved[node]
+                        && usize::from(self.is_inside[node]) == side
+                        && gain == self.gains[node];
                     if is_current {
                         break;
                     }

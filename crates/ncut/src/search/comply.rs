@@ -26,7 +26,12 @@ const MAX_NODES_TO_SWAP: usize = 1 << 10;
 
 /// Brings labels to comply with the pairs of the graph and with a ceiling, as far as that is easy. Afterwards moves are
 /// restricted to what is allowed.
-pub(super) fn comply<O: Objective>(partition: &mut Partition<'_, O>, floor: f64, ceiling: f64, clock: &Clock<'_>) {
+pub(super) fn comply<O: Objective>(
+    partition: &mut Partition<'_, O>,
+    floor: f64,
+    ceiling: f64,
+    clock: &Clock<'_>,
+) {
     partition.lift_restrictions();
     partition.set_floor(0.0);
     if let Some(apart) = partition.graph().apart() {
@@ -99,7 +104,9 @@ fn separate<O: Objective>(partition: &mut Partition<'_, O>, apart: &Apart, ceili
                 continue;
             }
             let link = |cluster: ClusterId| links.get(&cluster).copied().unwrap_or(0.0);
-            let Some(found) = partition.move_by_links(node, cluster, (link(own), link(cluster))) else { continue };
+            let Some(found) = partition.move_by_links(node, cluster, (link(own), link(cluster))) else {
+                continue;
+            };
             let excess = (mass(partition, cluster) + weight - ceiling).max(0.0);
             let known = (n_conflicts, excess, -found.gain(), random.next(), cluster);
             if best.is_none_or(|best| known < best) {
@@ -154,7 +161,9 @@ impl<O: Objective> Relief<'_, '_, O> {
     }
 
     fn excess(&self) -> f64 {
-        (0..self.partition.n_clusters() as ClusterId).map(|cluster| (self.mass(cluster) - self.ceiling).max(0.0)).sum()
+        (0..self.partition.n_clusters() as ClusterId)
+            .map(|cluster| (self.mass(cluster) - self.ceiling).max(0.0))
+            .sum()
     }
 
     fn overloaded(&self) -> Vec<ClusterId> {
@@ -216,8 +225,9 @@ impl<O: Objective> Relief<'_, '_, O> {
     /// may be overloaded themselves then, until it is their turn.
     fn push_to_room(&mut self) {
         let distance = self.distances();
-        let mut by_distance: Vec<ClusterId> =
-            (0..self.partition.n_clusters() as ClusterId).filter(|&c| distance[c as usize] != usize::MAX).collect();
+        let mut by_distance: Vec<ClusterId> = (0..self.partition.n_clusters() as ClusterId)
+            .filter(|&c| distance[c as usize] != usize::MAX)
+            .collect();
         by_distance.sort_by_key(|&cluster| (std::cmp::Reverse(distance[cluster as usize]), cluster));
         for from in by_distance {
             if self.mass(from) > self.ceiling {

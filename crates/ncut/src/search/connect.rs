@@ -169,8 +169,8 @@ impl Loose {
             for &cluster in &adjacent {
                 let before = &clusters[cluster as usize];
                 let link = links[cluster as usize];
-                let is_too_much =
-                    objective.mass(before) + objective.mass(&self.sums[piece]) > ceiling || is_apart(piece, cluster, labels);
+                let is_too_much = objective.mass(before) + objective.mass(&self.sums[piece]) > ceiling
+                    || is_apart(piece, cluster, labels);
                 if is_too_much {
                     continue;
                 }

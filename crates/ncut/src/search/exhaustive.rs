@@ -76,9 +76,8 @@ impl<O: Objective> Visit<'_, O> {
 
     /// Whether a cluster may have a node, by the nodes before it.
     fn is_allowed(&self, node: usize, cluster: usize) -> bool {
-        let is_with = |partner: NodeId| {
-            (partner as usize) < node && self.labels[partner as usize] as usize == cluster
-        };
+        let is_with =
+            |partner: NodeId| (partner as usize) < node && self.labels[partner as usize] as usize == cluster;
         let apart = self.graph.apart();
         self.objective.mass(&self.clusters[cluster]) <= self.ceiling
             && !apart.is_some_and(|apart| apart.partners(node as NodeId).any(is_with))

@@ -3,11 +3,11 @@
 //! Where clusters are full, or as light as they may be, hardly any single move is allowed: two nodes that change places, or
 //! that move one after the other, are.
 
+use crate::descent::Proof;
 use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 use crate::objective::{Objective, Sums};
 use crate::partition::ClusterId;
-use crate::descent::Proof;
 use crate::random::Random;
 
 use super::plan::Choice;
@@ -69,8 +69,15 @@ impl Rank {
     /// Better by more than rounding.
     fn is_above(&self, other: &Self) -> bool {
         const TINY: f64 = 1e-12;
-        let order = [other.violation - self.violation, other.shortfall - self.shortfall, self.objective - other.objective];
-        order.into_iter().find(|difference| difference.abs() > TINY).is_some_and(|difference| difference > 0.0)
+        let order = [
+            other.violation - self.violation,
+            other.shortfall - self.shortfall,
+            self.objective - other.objective,
+        ];
+        order
+            .into_iter()
+            .find(|difference| difference.abs() > TINY)
+            .is_some_and(|difference| difference > 0.0)
     }
 }
 
@@ -131,8 +138,11 @@ impl<'t, 'g, O: Objective> Table<'t, 'g, O> {
             let own = self.labels[node];
             used |= 1 << own;
             let row = &self.weights[node * n_nodes..][..n_nodes];
-            let inside: f64 =
-                row.iter().zip(&self.labels).map(|(&weight, &label)| if label == own { weight } else { 0.0 }).sum();
+            let inside: f64 = row
+                .iter()
+                .zip(&self.labels)
+                .map(|(&weight, &label)| if label == own { weight } else { 0.0 })
+                .sum();
             let cluster = &mut self.clusters[own as usize];
             cluster.association += inside + sums.association;
             cluster.volume += sums.volume;

