@@ -175,6 +175,7 @@ impl Ncut {
             ladder: self.ladder(is_given, clock),
             connected: self.is_connected(),
             ceiling,
+            is_constrained: !self.constraints.is_empty(),
             limits: self.limits,
             seed: self.seed,
         }

@@ -97,6 +97,13 @@ impl Apart {
         own.iter().chain(listed).copied().filter(move |&partner| partner != node)
     }
 
+    /// Whether a node is among those that are all apart from each other.
+    #[inline]
+    pub(crate) fn is_in_list(&self, node: NodeId) -> bool {
+        let place = self.place[node as usize];
+        place != NO_PLACE && self.is_in_list[place as usize]
+    }
+
     /// Whether two nodes must not be together.
     #[inline]
     pub(crate) fn are_apart(&self, a: NodeId, b: NodeId) -> bool {

@@ -178,6 +178,19 @@ impl<'g, O: Objective> Partition<'g, O> {
         !self.is_restricted || self.is_allowed(node, to)
     }
 
+    /// Whether a node stands for a known label and stays: every cluster has one, or its row is so long that looking at it again
+    /// and again, for each of its neighbours, would take most of the time.
+    #[inline]
+    fn is_pinned(&self, node: NodeId) -> bool {
+        /// Strokes over a picture have thousands of neighbours.
+        const MAX_ROW: usize = 1 << 10;
+        let holds = |apart: &Apart| {
+            let is_everywhere = apart.all_apart().len() == self.n_clusters();
+            apart.is_in_list(node) && (is_everywhere || self.graph.entries(node).len() > MAX_ROW)
+        };
+        self.is_restricted && self.graph.apart().is_some_and(holds)
+    }
+
     fn is_allowed(&self, node: NodeId, to: ClusterId) -> bool {
         let is_with = |apart: &Apart| apart.partners(node).any(|partner| self.labels.of(partner) == to);
         self.table.has_room(&self.node(node), to) && !self.graph.apart().is_some_and(is_with)
@@ -287,7 +300,7 @@ impl<'g, O: Objective> Partition<'g, O> {
     /// # Panics
     /// When `links` was made for fewer clusters.
     pub fn best_move(&self, node: NodeId, links: &mut Links) -> Option<Move> {
-        if !self.may_leave(node) || self.is_surely_best_where_it_is(node) {
+        if !self.may_leave(node) || self.is_pinned(node) || self.is_surely_best_where_it_is(node) {
             return None;
         }
         let (from, sums) = (self.labels.of(node), self.node(node));
@@ -338,7 +351,7 @@ impl<'g, O: Objective> Partition<'g, O> {
 
     /// The move of `node` that raises the objective most, or lowers it least, to a cluster it is linked to.
     pub(crate) fn best_departure(&self, node: NodeId, links: &mut Links) -> Option<Move> {
-        if !self.may_leave(node) {
+        if !self.may_leave(node) || self.is_pinned(node) {
             return None;
         }
         let (from, sums) = (self.labels.of(node), self.node(node));

@@ -49,6 +49,7 @@ pub(crate) fn renewed<O: Objective>(
         floor: 0.0,
         ceiling: f64::INFINITY,
         connected: request.connected,
+        is_constrained: false,
         bundles: None,
         rule: request.rule,
         plan: &plan,

@@ -36,6 +36,8 @@ pub(super) struct Task<'t, O> {
     pub(super) ceiling: f64,
     /// Whether every cluster is to hold together.
     pub(super) connected: bool,
+    /// Whether there are constraints of any kind.
+    pub(super) is_constrained: bool,
     /// Groups that coarsening starts from, on a graph too large to be contracted beforehand.
     pub(super) bundles: Option<&'t Groups>,
     pub(super) rule: StoppingRule,
