@@ -15,6 +15,7 @@ import communities
 import connected
 import networks
 import regimes
+import steering
 from graphs import Spec, made, write_edge_list
 from results import write_page
 
@@ -113,6 +114,9 @@ class Suite:
     def connected(self):
         return connected.run(self.programs, self.folder, self.is_quick)
 
+    def steering(self):
+        return steering.run(self.programs, self.folder, self.is_quick)
+
     def read_by_ncut(self, kind, file, n_threads):
         """With one cluster there is nothing to solve."""
         report = ncut_report(self.programs, file, 1, "fast", n_threads)
@@ -189,6 +193,7 @@ def main():
         "choose": choose,
         "networks": networks,
         "connected": connected,
+        "steering": steering,
     }
     sections = ["sweep", "peers", "growth", "reading", *own_pages]
     parser = argparse.ArgumentParser(prog="benchmarks/run", description="ncut beside its peers, as one page")

@@ -1,6 +1,6 @@
 //! What may be typed.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -29,6 +29,7 @@ Examples:
   ncut score roads.mtx labels.txt                  score labels on a graph
   ncut choose roads.mtx --from 1 --to 20           how many clusters?
   ncut compare roads.mtx -k 32                     every solver side by side
+  ncut update old.txt roads.csv -o new.txt         clusters of a graph that has changed
   ncut convert friends.csv.gz friends.npz          change the format
 
 `ncut COMMAND --help` tells more about a command.";
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Choose(ChooseArgs),
     /// Run every solver on one graph from the same start
     Compare(CompareArgs),
+    /// Bring the clusters of a graph that has changed up to date: numbers stay, few nodes move
+    Update(UpdateArgs),
     /// Read a graph in one format and write it in another
     Convert(ConvertArgs),
     /// Cluster two examples of the paper, made here, and draw them
@@ -91,6 +94,11 @@ Examples:
   ncut cluster friends.csv --objective modularity    communities, as many as there are
   ncut cluster friends.csv --objective modularity --resolution 2   more and smaller ones
   ncut cluster friends.csv --objective modularity -k 8   exactly 8 communities
+  ncut cluster friends.csv -k 8 --fix known.txt      nodes with a known label keep it
+  ncut cluster friends.csv -k 8 --must-link together.txt --cannot-link apart.txt
+  ncut cluster mesh.graph -k 16 --max-share 1.05     no cluster above 1.05 times the mean
+  ncut cluster roads.mtx -k 32 --node-weights people.txt --max-share 1.1   balance people, not degrees
+  ncut cluster friends.csv -k 8 --confidence sure.txt   how sure every label is
   ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped instead of read
 
 Ctrl-C keeps the best so far; a second one abandons it.
@@ -100,6 +108,8 @@ pub(crate) struct ClusterArgs {
     pub(crate) graph: PathBuf,
     #[command(flatten)]
     pub(crate) solving: SolvingArgs,
+    #[command(flatten)]
+    pub(crate) steering: SteeringArgs,
     #[command(flatten)]
     pub(crate) labelling: LabellingArgs,
     #[command(flatten)]
@@ -134,6 +144,8 @@ pub(crate) struct PointsArgs {
     #[command(flatten)]
     pub(crate) solving: SolvingArgs,
     #[command(flatten)]
+    pub(crate) steering: SteeringArgs,
+    #[command(flatten)]
     pub(crate) labelling: LabellingArgs,
     #[command(flatten)]
     pub(crate) neighbors: NeighborArgs,
@@ -160,6 +172,12 @@ Examples:
   ncut segment coins.png -k 25 --blur 2 --scale 0.2 -o coins.npy  the coins of the paper, as labels
   ncut segment cells.tif -k 40 --graph radius --radius 3 -o cells.png
   ncut segment photo.jpg -k 12 -o regions.png --graph-out photo.npz --json report.json
+  ncut segment photo.jpg -k 3 -o regions.png --seeds scribbles.png   every colour painted is a region
+  ncut segment photo.jpg -k 12 -o regions.png --mask inside.png      only what the mask shows white
+
+Scribbles: a picture of the same size, transparent but where it is painted. Each colour is a known region, numbered by the
+first pixel that has it, row by row; -k may be larger than the number of colours. A mask: a picture of the same size; only
+pixels that are lighter than middle grey are divided, the others get no region (-1).
 
 Ctrl-C keeps the best so far; a second one abandons it.
 {EXIT_CODES}"))]
@@ -176,6 +194,15 @@ pub(crate) struct SegmentArgs {
     pub(crate) style: StyleArg,
     #[command(flatten)]
     pub(crate) pixels: PixelArgs,
+    /// Painted pixels of this picture are known regions, one for each colour; transparent ones are free
+    #[arg(long, value_name = "PICTURE")]
+    pub(crate) seeds: Option<PathBuf>,
+    /// Only pixels that are light in this picture are divided
+    #[arg(long, value_name = "PICTURE")]
+    pub(crate) mask: Option<PathBuf>,
+    /// No region's volume above so many times the mean; at least 1
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    pub(crate) max_share: Option<f64>,
     /// Write the graph, in any format `convert` knows
     #[arg(long, value_name = "FILE")]
     pub(crate) graph_out: Option<PathBuf>,
@@ -192,7 +219,9 @@ pub(crate) struct SegmentArgs {
 
 Examples:
   ncut score roads.mtx labels.txt
-  ncut score mail.npz labels.txt --truth known.npz --json -"))]
+  ncut score mail.npz labels.txt --truth known.npz --json -
+  ncut score friends.csv labels.txt --fix known.txt --max-share 1.1   and what they do not keep
+  ncut score friends.csv labels.txt --confidence sure.txt"))]
 pub(crate) struct ScoreArgs {
     /// The graph
     pub(crate) graph: PathBuf,
@@ -204,6 +233,11 @@ pub(crate) struct ScoreArgs {
     /// Which objective the score names first
     #[arg(long, value_enum, default_value_t = ObjectiveArg::Ncut)]
     pub(crate) objective: ObjectiveArg,
+    /// Write how sure every label is: label, confidence, and the clusters each node leans to
+    #[arg(long, value_name = "FILE")]
+    pub(crate) confidence: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) steering: SteeringArgs,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
@@ -252,6 +286,8 @@ pub(crate) struct ChooseArgs {
     /// Threads at most; the result does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) threads: Option<u32>,
+    #[command(flatten)]
+    pub(crate) steering: SteeringArgs,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
@@ -302,9 +338,84 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) threads: Option<u32>,
     #[command(flatten)]
+    pub(crate) steering: SteeringArgs,
+    #[command(flatten)]
     pub(crate) reading: ReadingArgs,
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = format!("{GRAPH_HELP}
+
+{LABEL_HELP}
+
+The old labels are found by id; where nodes have no ids, by their place. Nodes keep the numbers of their clusters, new nodes
+join the clusters they are most linked to; then nodes next to another cluster move where that gains more than the price. A
+cluster that is no more leaves its number unused; new clusters have numbers above all old ones.
+
+Examples:
+  ncut update old.txt friends.csv -o new.txt             as many clusters as before
+  ncut update old.txt friends.csv -k 9 -o new.txt        and one more than that
+  ncut update old.txt friends.csv --stay 1 --json -      fewer moves; what moved, what is new, what is gone
+{EXIT_CODES}"))]
+pub(crate) struct UpdateArgs {
+    /// The labels so far
+    pub(crate) old: PathBuf,
+    /// The graph as it is now
+    pub(crate) graph: PathBuf,
+    /// Where to write the labels; `-` for standard output [default: nowhere]
+    #[arg(short, long, value_name = "LABELS")]
+    pub(crate) output: Option<PathBuf>,
+    /// Number of clusters [default: as many as before]
+    #[arg(short = 'k', long = "clusters", value_name = "K", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) n_clusters: Option<u32>,
+    /// What a move must gain, in means of what a node contributes to the objective; 0 for any gain
+    #[arg(long, value_name = "F", default_value_t = Ncut::STAY, allow_negative_numbers = true)]
+    pub(crate) stay: f64,
+    /// What is optimised
+    #[arg(long, value_enum, default_value_t = ObjectiveArg::Ncut)]
+    pub(crate) objective: ObjectiveArg,
+    /// Resolution of modularity [default: 1]
+    #[arg(long, value_name = "G", allow_negative_numbers = true)]
+    pub(crate) resolution: Option<f64>,
+    /// No cluster's volume falls below this share of the mean by a move [default: 0.25; 0 for modularity]
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    pub(crate) min_share: Option<f64>,
+    /// Whether every cluster is to be connected [default: yes]
+    #[arg(long, value_name = "YES|NO", value_enum, hide_possible_values = true)]
+    pub(crate) connected: Option<YesNoArg>,
+    /// Known labels to compare with; -1 is skipped
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) truth: Option<PathBuf>,
+    /// Stop this long after the input is read and keep the best so far
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
+    pub(crate) time_limit: Option<Duration>,
+    /// Threads at most; the labels do not depend on it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) threads: Option<u32>,
+    #[command(flatten)]
+    pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) reporting: ReportingArgs,
+}
+
+impl UpdateArgs {
+    pub(crate) fn settings(&self) -> Ncut {
+        let settings = Ncut::new(self.n_clusters.unwrap_or(0) as usize).objective(self.objective.kind());
+        let settings = match self.resolution {
+            Some(resolution) => settings.resolution(resolution),
+            None => settings,
+        };
+        let settings = match self.min_share {
+            Some(min_share) => settings.min_share(min_share),
+            None => settings,
+        };
+        match self.connected {
+            Some(connected) => settings.connected(matches!(connected, YesNoArg::Yes)),
+            None => settings,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -362,6 +473,7 @@ impl Command {
             Self::Score(args) => args.reading.trusts(),
             Self::Choose(args) => args.reading.trusts(),
             Self::Compare(args) => args.reading.trusts(),
+            Self::Update(args) => args.reading.trusts(),
             Self::Convert(args) => args.reading.trusts(),
             _ => false,
         }
@@ -375,6 +487,7 @@ impl Command {
             Self::Segment(args) => args.solving.threads,
             Self::Choose(args) => args.threads,
             Self::Compare(args) => args.threads,
+            Self::Update(args) => args.threads,
             _ => None,
         }
     }
@@ -481,6 +594,33 @@ impl SolvingArgs {
     }
 }
 
+/// What the clusters must obey.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct SteeringArgs {
+    /// Known labels, from 0 to K-1: nodes with one keep exactly that cluster; -1, and nodes left out of a file with ids, are free
+    #[arg(long, value_name = "LABELS")]
+    pub(crate) fix: Option<PathBuf>,
+    /// Pairs of nodes that are in the same cluster: two ids a line (numbers from 0 where nodes have no ids)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) must_link: Option<PathBuf>,
+    /// Pairs of nodes that are in different clusters: two ids a line
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cannot_link: Option<PathBuf>,
+    /// No cluster's volume above so many times the mean (Ratio-Cut: size; with --node-weights: weight); at least 1
+    #[arg(long, value_name = "F", allow_negative_numbers = true)]
+    pub(crate) max_share: Option<f64>,
+    /// Measure shares, and Ratio-Cut's sizes, in these weights of the nodes: a number a line, or an id and a number
+    #[arg(long, value_name = "FILE")]
+    pub(crate) node_weights: Option<PathBuf>,
+}
+
+impl SteeringArgs {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> [Option<&Path>; 4] {
+        [&self.fix, &self.must_link, &self.cannot_link, &self.node_weights].map(|file| file.as_deref())
+    }
+}
+
 /// What happens to the labels of nodes.
 #[derive(Debug, Args)]
 pub(crate) struct LabellingArgs {
@@ -493,6 +633,9 @@ pub(crate) struct LabellingArgs {
     /// Known labels to compare with; -1 is skipped
     #[arg(long, value_name = "LABELS")]
     pub(crate) truth: Option<PathBuf>,
+    /// Write how sure every label is: label, confidence from 0 to 1, and the three clusters each node leans to with their shares
+    #[arg(long, value_name = "FILE")]
+    pub(crate) confidence: Option<PathBuf>,
     /// Which part of a disconnected graph to cluster; the rest is labelled -1
     #[arg(long, value_enum, default_value_t = ComponentsArg::All)]
     pub(crate) components: ComponentsArg,

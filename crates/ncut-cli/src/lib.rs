@@ -125,6 +125,7 @@ fn run_command(command: Command) -> anyhow::Result<()> {
         Command::Score(args) => commands::score::run(&args),
         Command::Choose(args) => commands::choose::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Update(args) => commands::update::run(&args),
         Command::Convert(args) => commands::convert::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Completions(args) => commands::completions::run(&args),

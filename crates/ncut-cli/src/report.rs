@@ -26,6 +26,9 @@ pub(crate) struct ClusteringReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     resolution: Option<f64>,
     min_share: f64,
+    /// Where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_share: Option<f64>,
     connected: bool,
     seed: u64,
     threads: u32,
@@ -52,6 +55,7 @@ impl ClusteringReport {
     pub(crate) fn new(
         graph: &Graph<'_>,
         solving: &SolvingArgs,
+        max_share: Option<f64>,
         found: &Clustering,
         seconds: Seconds,
     ) -> Self {
@@ -61,6 +65,7 @@ impl ClusteringReport {
             objective_name: found.objective_kind.name(),
             resolution: found.resolution,
             min_share: solving.min_share(),
+            max_share,
             connected: solving.is_connected(),
             seed: solving.seed,
             threads: solving.preset.threads(),
@@ -158,6 +163,7 @@ pub(crate) struct CutReport {
     ratio_cut: f64,
     modularity: f64,
     smallest_share: f64,
+    largest_share: f64,
     n_disconnected_clusters: usize,
     clusters: Vec<ClusterReport>,
     #[serde(skip)]
@@ -168,6 +174,7 @@ pub(crate) struct CutReport {
 struct ClusterReport {
     label: i32,
     size: usize,
+    share: f64,
     volume: f64,
     association: f64,
     inside: f64,
@@ -184,6 +191,7 @@ impl CutReport {
             ratio_cut: found.ratio_cut,
             modularity: found.modularity,
             smallest_share: found.smallest_share,
+            largest_share: found.largest_share,
             n_disconnected: found.n_disconnected,
             clusters: found.clusters.clone(),
         };
@@ -195,6 +203,7 @@ impl CutReport {
         let row = |cluster: &ClusterSummary| ClusterReport {
             label: cluster.label,
             size: cluster.size,
+            share: cluster.share,
             volume: cluster.volume,
             association: cluster.association,
             inside: cluster.inside,
@@ -209,6 +218,7 @@ impl CutReport {
             ratio_cut: score.ratio_cut,
             modularity: score.modularity,
             smallest_share: score.smallest_share,
+            largest_share: score.largest_share,
             n_disconnected_clusters: score.n_disconnected,
             clusters: clusters.iter().map(row).collect(),
             kind,
@@ -255,6 +265,16 @@ impl CutReport {
                 "{} of {} {verb} not connected",
                 grouped(n_disconnected),
                 counted(self.n_clusters, "cluster")
+            )
+        })
+    }
+
+    /// The largest share, where there is an end to it.
+    pub(crate) fn largest(&self, max_share: Option<f64>) -> Option<String> {
+        max_share.map(|max_share| {
+            format!(
+                "the largest cluster has {} times the mean, of {max_share} allowed",
+                digits(self.largest_share)
             )
         })
     }

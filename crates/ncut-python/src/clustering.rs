@@ -6,8 +6,8 @@ use ncut::descent::StoppingRule;
 use ncut::hierarchy::{Merge, MergeTree};
 use ncut::spectral::{SpectrumSettings, UpperBound};
 use ncut::{
-    Agreement, ClusterSummary, ComponentChoice, CountRow, CountRule, CutScore, Label, Ncut, NodeId,
-    ObjectiveKind, Preset,
+    Agreement, Before, ClusterSummary, ComponentChoice, Confidence, Constraints, CountRow, CountRule,
+    CutScore, Label, Ncut, NodeId, ObjectiveKind, Preset,
 };
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
@@ -31,10 +31,12 @@ pub(crate) const OBJECTIVES: [(&str, ObjectiveKind); 3] = [
 const COMPONENTS: [(&str, ComponentChoice); 2] =
     [("all", ComponentChoice::All), ("largest", ComponentChoice::Largest)];
 
-/// Clusters in columns: label, size, volume, association, inside, conductance, number of pieces.
+/// Clusters in columns: label, size, weight, share, volume, association, inside, conductance, number of pieces.
 type ClusterColumns<'py> = (
     Bound<'py, PyArray1<Label>>,
     Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
@@ -46,6 +48,8 @@ fn columns<'py>(py: Python<'py>, clusters: &[ClusterSummary]) -> ClusterColumns<
     (
         clusters.iter().map(|cluster| cluster.label).collect::<Vec<_>>().into_pyarray(py),
         clusters.iter().map(|cluster| cluster.size as i64).collect::<Vec<_>>().into_pyarray(py),
+        clusters.iter().map(|cluster| cluster.weight).collect::<Vec<_>>().into_pyarray(py),
+        clusters.iter().map(|cluster| cluster.share).collect::<Vec<_>>().into_pyarray(py),
         clusters.iter().map(|cluster| cluster.volume).collect::<Vec<_>>().into_pyarray(py),
         clusters.iter().map(|cluster| cluster.association).collect::<Vec<_>>().into_pyarray(py),
         clusters.iter().map(|cluster| cluster.inside).collect::<Vec<_>>().into_pyarray(py),
@@ -87,6 +91,27 @@ pub(crate) struct Settings<'py> {
     seed: u64,
     #[pyo3(item)]
     rule: String,
+    #[pyo3(item)]
+    fixed: Option<LabelArray<'py>>,
+    /// Both nodes of every pair, one pair after the other.
+    #[pyo3(item)]
+    must_link: Option<PyReadonlyArray1<'py, i64>>,
+    #[pyo3(item)]
+    cannot_link: Option<PyReadonlyArray1<'py, i64>>,
+    #[pyo3(item)]
+    max_share: Option<f64>,
+    #[pyo3(item)]
+    node_weight: Option<PyReadonlyArray1<'py, f64>>,
+}
+
+/// Pairs of nodes from numbers one after the other.
+fn pairs(name: &str, numbers: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<(NodeId, NodeId)>> {
+    let node = |&number: &i64| {
+        let problem =
+            || PyValueError::new_err(format!("{name} names node {number}; nodes are numbers from 0 up"));
+        NodeId::try_from(number).map_err(|_| problem())
+    };
+    numbers.as_slice()?.chunks_exact(2).map(|pair| Ok((node(&pair[0])?, node(&pair[1])?))).collect()
 }
 
 impl Settings<'_> {
@@ -111,6 +136,7 @@ impl Settings<'_> {
         if let Some(connected) = self.connected {
             ncut = ncut.connected(connected);
         }
+        ncut = ncut.constraints(self.constraints()?);
         if let Some(init) = &self.init {
             ncut = ncut.init(init.as_slice()?.to_vec());
         }
@@ -124,6 +150,26 @@ impl Settings<'_> {
         }
         Ok(ncut)
     }
+
+    fn constraints(&self) -> PyResult<Constraints> {
+        let mut constraints = Constraints::new();
+        if let Some(fixed) = &self.fixed {
+            constraints = constraints.fixed(fixed.as_slice()?.to_vec());
+        }
+        if let Some(numbers) = &self.must_link {
+            constraints = constraints.must_link(pairs("must_link", numbers)?);
+        }
+        if let Some(numbers) = &self.cannot_link {
+            constraints = constraints.cannot_link(pairs("cannot_link", numbers)?);
+        }
+        if let Some(max_share) = self.max_share {
+            constraints = constraints.max_share(max_share);
+        }
+        if let Some(weights) = &self.node_weight {
+            constraints = constraints.node_weights(weights.as_slice()?.to_vec());
+        }
+        Ok(constraints)
+    }
 }
 
 /// A clustering, as a dict.
@@ -136,6 +182,7 @@ pub(crate) struct Found<'py> {
     ratio_cut: f64,
     modularity: f64,
     smallest_share: f64,
+    largest_share: f64,
     n_disconnected: usize,
     clusters: ClusterColumns<'py>,
     n_components: usize,
@@ -167,6 +214,7 @@ pub(crate) fn cluster<'py>(
         ratio_cut: found.ratio_cut,
         modularity: found.modularity,
         smallest_share: found.smallest_share,
+        largest_share: found.largest_share,
         n_disconnected: found.n_disconnected,
         clusters: columns(py, &found.clusters),
         n_components: found.n_components,
@@ -175,6 +223,100 @@ pub(crate) fn cluster<'py>(
         stop_reason: found.stop_reason.name(),
         labels: found.labels.into_pyarray(py),
     })
+}
+
+/// Clusters of a changed graph, as a dict.
+#[derive(IntoPyObject)]
+pub(crate) struct Renewed<'py> {
+    labels: Bound<'py, PyArray1<Label>>,
+    objective: f64,
+    ncut: f64,
+    ratio_cut: f64,
+    modularity: f64,
+    smallest_share: f64,
+    largest_share: f64,
+    n_disconnected: usize,
+    clusters: ClusterColumns<'py>,
+    moved: Bound<'py, PyArray1<i64>>,
+    new: Bound<'py, PyArray1<i64>>,
+    vanished: Bound<'py, PyArray1<Label>>,
+    appeared: Bound<'py, PyArray1<Label>>,
+    n_iter: usize,
+    n_moves: u64,
+    stop_reason: &'static str,
+}
+
+/// Brings clusters up to date. `old` are the labels of the nodes of the graph and those of nodes that are gone.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "what Python tells")]
+pub(crate) fn update<'py>(
+    py: Python<'py>,
+    graph: GraphSource<'py>,
+    settings: Settings<'py>,
+    symmetrize: Option<&str>,
+    old: (LabelArray<'py>, LabelArray<'py>),
+    stay: f64,
+    n_threads: usize,
+    on_progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Renewed<'py>> {
+    let ncut = settings.ncut()?;
+    let source = graph.source(symmetrize)?;
+    let before = Before { labels: old.0.as_slice()?.to_vec(), gone: old.1.as_slice()?.to_vec() };
+    let found = run(py, n_threads, on_progress.as_ref(), move |clock| {
+        source.with(|graph| ncut.update(graph, &before, stay, clock))
+    })?;
+    let nodes =
+        |nodes: &[NodeId]| nodes.iter().map(|&node| i64::from(node)).collect::<Vec<_>>().into_pyarray(py);
+    Ok(Renewed {
+        objective: found.score.objective,
+        ncut: found.score.ncut,
+        ratio_cut: found.score.ratio_cut,
+        modularity: found.score.modularity,
+        smallest_share: found.score.smallest_share,
+        largest_share: found.score.largest_share,
+        n_disconnected: found.score.n_disconnected,
+        clusters: columns(py, &found.score.clusters),
+        moved: nodes(&found.moved),
+        new: nodes(&found.new),
+        vanished: found.vanished.into_pyarray(py),
+        appeared: found.appeared.into_pyarray(py),
+        n_iter: found.sweeps,
+        n_moves: found.moves,
+        stop_reason: found.stop_reason.name(),
+        labels: found.labels.into_pyarray(py),
+    })
+}
+
+/// The confidence of every node, and the clusters it leans to with their shares, so many for each node.
+type Sureness<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<Label>>, Bound<'py, PyArray1<f64>>);
+
+/// How sure labels are.
+#[pyfunction]
+pub(crate) fn confidence<'py>(
+    py: Python<'py>,
+    graph: GraphSource<'py>,
+    symmetrize: Option<&str>,
+    labels: LabelArray<'py>,
+    objective: &str,
+    n_best: usize,
+    n_threads: usize,
+) -> PyResult<Sureness<'py>> {
+    let kind = named("objective", objective, &OBJECTIVES)?;
+    let (source, labels) = (graph.source(symmetrize)?, labels.as_slice()?);
+    let sure =
+        run(py, n_threads, None, |_| source.with(|graph| Confidence::of(graph, labels, kind, n_best)))?;
+    let members = sure.members();
+    Ok((
+        members.iter().map(|member| member.0).collect::<Vec<_>>().into_pyarray(py),
+        members.iter().map(|member| member.1).collect::<Vec<_>>().into_pyarray(py),
+    ))
+    .map(|(clusters, shares)| (sure.values.clone().into_pyarray(py), clusters, shares))
+}
+
+/// The price of a move that updates have unless another is asked for.
+#[pyfunction]
+pub(crate) fn default_stay() -> f64 {
+    Ncut::STAY
 }
 
 /// The defaults of the library, to compare those of Python with.
@@ -194,6 +336,7 @@ pub(crate) struct Scored<'py> {
     ratio_cut: f64,
     modularity: f64,
     smallest_share: f64,
+    largest_share: f64,
     n_disconnected: usize,
     clusters: ClusterColumns<'py>,
     accuracy: Option<f64>,
@@ -226,6 +369,7 @@ pub(crate) fn score<'py>(
         ratio_cut: score.ratio_cut,
         modularity: score.modularity,
         smallest_share: score.smallest_share,
+        largest_share: score.largest_share,
         n_disconnected: score.n_disconnected,
         clusters: columns(py, &score.clusters),
         accuracy: agreement.as_ref().and_then(|agreement| agreement.accuracy),

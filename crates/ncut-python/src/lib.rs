@@ -17,13 +17,15 @@ use pyo3::{PyErr, pymodule};
 #[pymodule(gil_used = false)]
 mod _ncut {
     #[pymodule_export]
-    use crate::clustering::{choose, cluster, cut_tree, merge_tree, score, settings, upper_bound};
+    use crate::clustering::{
+        choose, cluster, confidence, cut_tree, default_stay, merge_tree, score, settings, update, upper_bound,
+    };
     #[pymodule_export]
     use crate::graph::{GraphHandle, restored_graph};
     #[pymodule_export]
     use crate::image::{picture_graph, resize_labels};
     #[pymodule_export]
-    use crate::points::{link_new_neighbors, link_new_points, neighbor_graph, place, point_graph};
+    use crate::points::{lean, link_new_neighbors, link_new_points, neighbor_graph, place, point_graph};
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "Python's name for it")]

@@ -4,7 +4,7 @@ use ncut::neighbors::{
     Affinity, LinkedPoints, Linking, Neighbors, PointGraph, Scale, SearchMethod, weigh_new,
 };
 use ncut::objective::{Modularity, RatioCut};
-use ncut::{ClusterSummary, Label, ObjectiveKind};
+use ncut::{ClusterSummary, Confidence, Label, ObjectiveKind};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -161,7 +161,7 @@ pub(crate) fn place<'py>(
     py: Python<'py>,
     links: Csr<'py>,
     labels: LabelArray<'py>,
-    sizes: PyReadonlyArray1<'py, i64>,
+    weights: PyReadonlyArray1<'py, f64>,
     volumes: PyReadonlyArray1<'py, f64>,
     associations: PyReadonlyArray1<'py, f64>,
     objective: (String, Option<f64>),
@@ -170,17 +170,7 @@ pub(crate) fn place<'py>(
     let kind = named("objective", &objective, &OBJECTIVES)?;
     let labels = labels.as_slice()?;
     let out_of_sample = links.out_of_sample(labels.len())?;
-    let sums = volumes.as_slice()?.iter().zip(associations.as_slice()?).zip(sizes.as_slice()?);
-    let clusters: Vec<ClusterSummary> = sums
-        .enumerate()
-        .map(|(label, ((&volume, &association), &size))| ClusterSummary {
-            label: label as Label,
-            size: size.max(0) as usize,
-            volume,
-            association,
-            ..ClusterSummary::default()
-        })
-        .collect();
+    let clusters = summaries(&weights, &volumes, &associations)?;
     let place = || match kind {
         // The unit of Ratio-Cut is only for telling small differences.
         ObjectiveKind::RatioCut => out_of_sample.place_by(RatioCut::of(1.0, 1), labels, &clusters),
@@ -193,4 +183,50 @@ pub(crate) fn place<'py>(
     };
     let placed = caught(py, || py.detach(place).map_err(refused))?;
     Ok(placed.into_pyarray(py))
+}
+
+/// Clusters by their sums, numbered from 0.
+fn summaries(
+    weights: &PyReadonlyArray1<'_, f64>,
+    volumes: &PyReadonlyArray1<'_, f64>,
+    associations: &PyReadonlyArray1<'_, f64>,
+) -> PyResult<Vec<ClusterSummary>> {
+    let sums = volumes.as_slice()?.iter().zip(associations.as_slice()?).zip(weights.as_slice()?);
+    let summary = |(label, ((&volume, &association), &weight))| ClusterSummary {
+        label: label as Label,
+        weight,
+        volume,
+        association,
+        ..ClusterSummary::default()
+    };
+    Ok(sums.enumerate().map(summary).collect())
+}
+
+/// The shares of all clusters in the pulls on new nodes, one row a node.
+#[pyfunction]
+pub(crate) fn lean<'py>(
+    py: Python<'py>,
+    links: Csr<'py>,
+    labels: LabelArray<'py>,
+    weights: PyReadonlyArray1<'py, f64>,
+    volumes: PyReadonlyArray1<'py, f64>,
+    objective: &str,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let kind = named("objective", objective, &OBJECTIVES)?;
+    let labels = labels.as_slice()?;
+    let new = links.out_of_sample(labels.len())?;
+    let clusters = summaries(&weights, &volumes, &volumes)?;
+    let mut shares = Vec::with_capacity(new.count() * clusters.len());
+    let mut sums = vec![0.0; clusters.len()];
+    for row in new.offsets().windows(2) {
+        sums.fill(0.0);
+        for entry in row[0] as usize..row[1] as usize {
+            let label = labels[new.columns()[entry] as usize];
+            if let Some(sum) = usize::try_from(label).ok().and_then(|label| sums.get_mut(label)) {
+                *sum += new.weights()[entry];
+            }
+        }
+        shares.extend(Confidence::shares(kind, &sums, &clusters));
+    }
+    Ok(shares.into_pyarray(py))
 }

@@ -209,12 +209,17 @@ impl Ncut {
             clock.limit(limit);
         }
         self.check(graph)?;
-        let settings = self.clone().components(ComponentChoice::All).without_time_limit();
+        let mut settings = self.clone().components(ComponentChoice::All).without_time_limit();
         match self.components {
             ComponentChoice::All => settings.choose_by(graph, range, clock),
             ComponentChoice::Largest => {
                 let part = Subgraph::largest_component(graph)?;
-                let mut curve = settings.choose_by(part.graph(), range, clock)?;
+                if let Some(nodes) = part.nodes().filter(|_| !self.constraints.is_empty()) {
+                    settings.constraints = self.constraints.among(nodes, graph.n_nodes())?;
+                }
+                let mut curve = settings
+                    .choose_by(part.graph(), range, clock)
+                    .map_err(|error| error.with_nodes(|node| part.original(node)))?;
                 for row in &mut curve.rows {
                     row.labels = part.scatter(std::mem::take(&mut row.labels), UNLABELLED);
                 }
@@ -241,13 +246,19 @@ impl Ncut {
             let expected = "`ncut` where the number of clusters is to be found out";
             return Err(Error::BadSetting { name: "objective", value, expected });
         }
+        let least = self.constraints.min_clusters();
+        if from < least {
+            let (name, value) = ("the range of numbers of clusters", format!("{from} to {to}"));
+            let expected = "from the highest known label plus 1 at the least";
+            return Err(Error::BadSetting { name, value, expected });
+        }
         self.check_memory_to_choose(graph, to, clock)?;
         let found = match self.count_rule {
             CountRule::Boundaries => Some(self.separate(graph, clock)?),
             CountRule::Gap => None,
         };
         // One more on either side: the gap before the first, and the one after the last.
-        let (min, max) = (from.max(2) - 1, (to + 1).min(graph.n_nodes()));
+        let (min, max) = ((from.max(2) - 1).max(least), (to + 1).min(graph.n_nodes()));
         let preset = if self.preset == Preset::Paper { Preset::Paper } else { Preset::Fast };
         let mut progress = Progress::new(Stage::Search, (max - min + 1) as u64);
         let mut rows: Vec<(usize, Vec<Label>, f64)> = Vec::new();
@@ -261,6 +272,9 @@ impl Ncut {
                     let mut merged = Merged::new(graph, labels, n_clusters + 1)?;
                     merged.merge_best()?;
                     settings.solve_number(graph, Some(&merged.labels(labels)), clock)?
+                }
+                (Some(_), Some(stopped)) if self.constraints.forbids_something() => {
+                    return Err(stopped.into());
                 }
                 (Some((_, labels, _)), Some(_)) => {
                     if unrefined.is_none() {

@@ -112,6 +112,15 @@ pub enum Error {
         problem: String,
     },
 
+    /// Wishes that contradict each other, or that could not be met.
+    #[error("{}", filled(problem, nodes, |node| node.to_string()))]
+    Contradiction {
+        /// What is wrong; `{0}` stands for the first of the nodes, and so on.
+        problem: String,
+        /// The nodes.
+        nodes: Vec<u32>,
+    },
+
     /// A setting outside its range.
     #[error("{name} is {value}; it must be {expected}")]
     BadSetting {
@@ -177,6 +186,27 @@ impl From<Stopped> for Error {
 }
 
 impl Error {
+    /// The same error about nodes with other numbers.
+    pub(crate) fn with_nodes(self, number: impl Fn(u32) -> u32) -> Self {
+        match self {
+            Self::Contradiction { problem, nodes } => {
+                Self::Contradiction { problem, nodes: nodes.into_iter().map(number).collect() }
+            }
+            other => other,
+        }
+    }
+
+    /// The same error with nodes by their names, for those who gave nodes names.
+    #[must_use]
+    pub fn with_names(self, name: impl Fn(u32) -> String) -> Self {
+        match self {
+            Self::Contradiction { problem, nodes } => {
+                Self::BadLabels { problem: filled(&problem, &nodes, name) }
+            }
+            other => other,
+        }
+    }
+
     /// What is wrong, without what to do about it where that is told apart: too little memory.
     pub fn problem(&self) -> String {
         match self {
@@ -281,4 +311,11 @@ fn place(path: Option<&PathBuf>, line: Option<u64>, problem: &str) -> String {
         (None, Some(line)) => format!("line {line}: {problem}"),
         (None, None) => problem.into(),
     }
+}
+
+/// A message with names in the places for nodes.
+fn filled(problem: &str, nodes: &[u32], name: impl Fn(u32) -> String) -> String {
+    let fill =
+        |text: String, (place, &node): (usize, &u32)| text.replace(&format!("{{{place}}}"), &name(node));
+    nodes.iter().enumerate().fold(problem.to_owned(), fill)
 }

@@ -1,7 +1,7 @@
 //! The front door: settings in, a clustering out.
 
 use crate::choose::FoundCount;
-use crate::error::{Result, or_stopped};
+use crate::error::{Error, Result, or_stopped};
 use crate::graph::{Graph, Subgraph};
 use crate::hierarchy::MergeTree;
 use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED};
@@ -31,6 +31,8 @@ pub struct Clustering {
     pub modularity: f64,
     /// The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     pub smallest_share: f64,
+    /// The largest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
+    pub largest_share: f64,
     /// Clusters that are not connected, the components of the graph that they hold as a whole left aside.
     pub n_disconnected: usize,
     /// One row a cluster, by label.
@@ -77,16 +79,25 @@ impl Ncut {
             ComponentChoice::All => Subgraph::whole(graph),
             ComponentChoice::Largest => Subgraph::largest_component(graph)?,
         };
-        let (found, count) = match (self.is_auto, self.count_rule) {
-            (true, CountRule::Boundaries) => self.solve_separate(part.graph(), clock)?,
-            (true, CountRule::Gap) => self.solve_by_gap(part.graph(), clock)?,
-            (false, _) => {
-                let init = self.init.as_ref().map(|init| part.gather(init));
-                (self.solve_part(part.graph(), init.as_deref(), clock)?, None)
+        let steered;
+        let settings = match part.nodes().filter(|_| !self.constraints.is_empty()) {
+            None => self,
+            Some(nodes) => {
+                steered = self.clone().constraints(self.constraints.among(nodes, graph.n_nodes())?);
+                &steered
             }
         };
+        let solved = settings.solve_of(part.graph(), &part, clock);
+        let (found, count) = solved.map_err(|error| error.with_nodes(|node| part.original(node)))?;
         let labels = part.scatter(found.labels, UNLABELLED);
-        let score = CutScore::by(self.objective, graph, &labels)?;
+        let score = self.constraints.score(self.objective, graph, &labels)?;
+        if self.connected == Some(true) && score.n_disconnected > 0 && self.constraints.forbids_something() {
+            return Err(Error::labels(format!(
+                "`connected` yes could not be met: {} of the clusters are in pieces, because of what must be together, apart or \
+                 below the largest share; leave some of these out, or allow clusters in pieces",
+                score.n_disconnected
+            )));
+        }
         let modularity = found.resolution.map(|resolution| score.modularity_at(resolution));
         let hierarchy = match self.with_hierarchy {
             true => or_stopped(match modularity {
@@ -107,6 +118,7 @@ impl Ncut {
             ratio_cut: score.ratio_cut,
             modularity: score.modularity,
             smallest_share: score.smallest_share,
+            largest_share: score.largest_share,
             n_disconnected: score.n_disconnected,
             clusters: score.clusters,
             n_components,
@@ -119,6 +131,23 @@ impl Ncut {
         })
     }
 
+    /// Clusters a part of the graph, into as many clusters as asked for or found out.
+    fn solve_of(
+        &self,
+        graph: &Graph<'_>,
+        part: &Subgraph<'_>,
+        clock: &Clock<'_>,
+    ) -> Result<(Found, Option<FoundCount>)> {
+        match (self.is_auto, self.count_rule) {
+            (true, CountRule::Boundaries) => self.solve_separate(graph, clock),
+            (true, CountRule::Gap) => self.solve_by_gap(graph, clock),
+            (false, _) => {
+                let init = self.init.as_ref().map(|init| part.gather(init));
+                Ok((self.solve_part(graph, init.as_deref(), clock)?, None))
+            }
+        }
+    }
+
     /// Counts the clusters that are apart, and makes as many. When the clock says stop while they are counted, the number is a
     /// guess, and the clusters are what can be made at once.
     fn solve_separate(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<(Found, Option<FoundCount>)> {
@@ -128,6 +157,7 @@ impl Ncut {
             // Pieces not compared are too many.
             count.n_clusters = count.n_clusters.min(Self::MAX_SUGGESTED);
         }
+        count.n_clusters = count.n_clusters.max(self.constraints.min_clusters());
         let found = settings.n_clusters(count.n_clusters).solve_part(graph, None, clock)?;
         Ok((found, Some(count)))
     }
@@ -137,14 +167,15 @@ impl Ncut {
     fn solve_by_gap(&self, graph: &Graph<'_>, clock: &Clock<'_>) -> Result<(Found, Option<FoundCount>)> {
         let max = graph.n_nodes().min(Self::MAX_SUGGESTED);
         let settings = self.clone().components(ComponentChoice::All).without_time_limit();
-        let mut curve = settings.choose_by(graph, 1..=max, clock)?;
+        let min = self.constraints.min_clusters();
+        let mut curve = settings.choose_by(graph, min..=max.max(min), clock)?;
         let count = FoundCount {
             n_clusters: curve.suggested,
             rule: curve.rule,
             reason: curve.reason,
             stopped: curve.stopped,
         };
-        let row = curve.rows.swap_remove(curve.suggested - 1);
+        let row = curve.rows.swap_remove(curve.suggested - min);
         let from_curve = |stopped: Stopped| Found {
             labels: row.labels.clone(),
             sweeps: 0,

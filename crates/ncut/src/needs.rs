@@ -42,6 +42,10 @@ const PAPER_PER_LINK: u64 = 90;
 /// It merges in pairs from the last level with more clusters than asked for: so many times as many, at the most seen.
 const PAPER_SLOTS_PER_CLUSTER: u64 = 40;
 
+/// Bytes that constraints take for a node and for an entry: nodes that are together become one, in a graph of its own.
+const CONSTRAINED_PER_NODE: u64 = 120;
+const CONSTRAINED_PER_ENTRY: u64 = 40;
+
 /// What helps when a graph is too large for the memory.
 const REMEDY: &str = "use preset fast with fewer clusters, or a machine with more memory";
 
@@ -113,7 +117,10 @@ impl Ncut {
     fn memory_to_solve(&self, graph: &Graph<'_>, preset: Preset, n_clusters: usize) -> u64 {
         let (n_nodes, n_entries) = (graph.n_nodes() as u64, graph.columns().len() as u64);
         let of_solver = match preset {
-            _ if self.objective == ObjectiveKind::Modularity => self.memory_for_communities(graph),
+            // Under constraints the search goes on from there.
+            _ if self.objective == ObjectiveKind::Modularity && self.constraints.is_empty() => {
+                self.memory_for_communities(graph)
+            }
             Preset::Paper => {
                 let n_slots = (n_clusters as u64).saturating_mul(PAPER_SLOTS_PER_CLUSTER).min(n_nodes);
                 let n_links = n_slots.saturating_mul(n_slots).min(n_entries);
@@ -135,7 +142,12 @@ impl Ncut {
                     + SEARCH_PER_FURTHER_ENTRY * (n_entries - n_first)
             }
         };
-        memory::BASE + of_solver
+        // The contracted graph, as it is made; and groups, chances of known labels and numbers of the nodes.
+        let of_constraints = match self.constraints.is_empty() {
+            true => 0,
+            false => CONSTRAINED_PER_NODE * n_nodes + CONSTRAINED_PER_ENTRY * n_entries,
+        };
+        memory::BASE + of_solver + of_constraints
     }
 }
 

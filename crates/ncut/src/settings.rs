@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::constraints::Constraints;
 use crate::descent::StoppingRule;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -146,6 +147,7 @@ pub struct Ncut {
     pub(crate) connected: Option<bool>,
     pub(crate) components: ComponentChoice,
     pub(crate) init: Option<Vec<Label>>,
+    pub(crate) constraints: Constraints,
     pub(crate) time_limit: Option<Duration>,
     pub(crate) seed: u64,
     pub(crate) effort: Option<Effort>,
@@ -170,6 +172,7 @@ impl Ncut {
             connected: None,
             components: ComponentChoice::default(),
             init: None,
+            constraints: Constraints::default(),
             time_limit: None,
             seed: 0,
             effort: None,
@@ -343,6 +346,21 @@ impl Ncut {
         Self { init: Some(labels), ..self }
     }
 
+    /// Sets what a result must obey: known labels, pairs together and apart, a largest share, weights of the nodes. Preset `paper`
+    /// knows nothing of the kind, and communities of any number neither.
+    ///
+    /// ```
+    /// use ncut::{Constraints, Graph, Ncut};
+    /// let path = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
+    /// let asked = Constraints::new().must_link([(0, 3)]);
+    /// assert_eq!(Ncut::new(2).constraints(asked).solve(&path)?.labels, [0, 1, 0, 0]);
+    /// # Ok::<(), ncut::Error>(())
+    /// ```
+    #[must_use]
+    pub fn constraints(self, constraints: Constraints) -> Self {
+        Self { constraints, ..self }
+    }
+
     /// Returns the best so far after this time, whatever is done until then.
     #[must_use]
     pub fn time_limit(self, limit: Duration) -> Self {
@@ -397,6 +415,7 @@ impl Ncut {
             let (value, expected) = (min_share.to_string(), "0 where the number of clusters is free");
             return Err(Error::BadSetting { name: "min_share", value, expected });
         }
+        self.check_constraints()?;
         if let Some(resolution) = self.resolution {
             let name = "resolution";
             if !(resolution > 0.0 && resolution.is_finite()) {
@@ -425,5 +444,45 @@ impl Ncut {
             ))),
             _ => Ok(()),
         }
+    }
+
+    fn check_constraints(&self) -> Result<()> {
+        let constraints = &self.constraints;
+        if let Some(max_share) = constraints.max_share
+            && !(max_share >= 1.0 && max_share.is_finite())
+        {
+            let (value, expected) =
+                (max_share.to_string(), "a number of at least 1, the share of the mean cluster");
+            return Err(Error::BadSetting { name: "max_share", value, expected });
+        }
+        let kinds = [
+            ("known labels", constraints.fixed.is_some()),
+            ("pairs together", !constraints.must_link.is_empty()),
+            ("pairs apart", !constraints.cannot_link.is_empty()),
+            ("a largest share", constraints.max_share.is_some()),
+            ("node weights", constraints.node_weights.is_some()),
+        ];
+        let Some((name, _)) = kinds.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+        if self.preset == Preset::Paper {
+            let expected = "another than `paper`, which is as published, where there are constraints";
+            return Err(Error::BadSetting {
+                name: "preset",
+                value: format!("`paper` with {name}"),
+                expected,
+            });
+        }
+        if self.is_free {
+            let (value, expected) = (format!("free with {name}"), "given where there are constraints");
+            return Err(Error::BadSetting { name: "the number of clusters", value, expected });
+        }
+        let is_zero = |weight: &f64| *weight == 0.0;
+        if self.objective == ObjectiveKind::RatioCut
+            && let Some(node) = constraints.node_weights.iter().flatten().position(is_zero)
+        {
+            let problem =
+                "the weight of node {0} is 0; Ratio-Cut divides by weights, which must be above 0".to_owned();
+            return Err(Error::Contradiction { problem, nodes: vec![node as u32] });
+        }
+        Ok(())
     }
 }

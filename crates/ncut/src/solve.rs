@@ -9,7 +9,7 @@ use crate::metrics::{Label, number_by_appearance};
 use crate::objective::{Modularity, Objective, ObjectiveKind, with_objective};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::{Clock, StopReason};
-use crate::search::{Effort, Plan, Recombination, Request, Rung, SHARES_TO_COMPARE, search};
+use crate::search::{Choice, Effort, Plan, Recombination, Request, Rung, SHARES_TO_COMPARE, search};
 use crate::settings::{ComponentChoice, Ncut, Preset};
 use crate::start;
 
@@ -31,6 +31,9 @@ impl Ncut {
                 ComponentChoice::Largest => "nodes of the largest component",
             };
             return Err(Error::BadClusterCount { n_clusters, n_nodes: graph.n_nodes(), nodes });
+        }
+        if !self.constraints.is_empty() {
+            return self.solve_steered(graph, &self.constraints, init, clock);
         }
         match self.objective {
             ObjectiveKind::Modularity => {
@@ -127,7 +130,7 @@ impl Ncut {
         Ok(Found { labels: part.scatter(found.labels, 0), ..found })
     }
 
-    fn communities_asked_for(&self) -> Communities<'_> {
+    pub(crate) fn communities_asked_for(&self) -> Communities<'_> {
         let thoroughness = match self.preset {
             Preset::Paper | Preset::Fast => Thoroughness::Run,
             Preset::Default => Thoroughness::Recombined,
@@ -146,14 +149,7 @@ impl Ncut {
     ) -> Result<Found> {
         let n_clusters = self.n_clusters;
         let given = init.map(|init| start::from_labels(graph, init, n_clusters, objective)).transpose()?;
-        let request = Request {
-            n_clusters,
-            rule: self.stopping,
-            ladder: self.ladder(init.is_some(), clock),
-            connected: self.is_connected(),
-            limits: self.limits,
-            seed: self.seed,
-        };
+        let request = self.request(init.is_some(), f64::INFINITY, clock);
         let part = Subgraph::without_isolated(graph)?;
         let given: Option<Vec<ClusterId>> = given.map(|labels| part.gather(&labels));
         let searched = match O::USES_SIZES {
@@ -171,6 +167,20 @@ impl Ncut {
         })
     }
 
+    /// What is asked of the search; no cluster's mass may exceed `ceiling`.
+    pub(crate) fn request(&self, is_given: bool, ceiling: f64, clock: &Clock<'_>) -> Request {
+        Request {
+            n_clusters: self.n_clusters,
+            rule: self.stopping,
+            ladder: self.ladder(is_given, clock),
+            connected: self.is_connected(),
+            ceiling,
+            is_constrained: !self.constraints.is_empty(),
+            limits: self.limits,
+            seed: self.seed,
+        }
+    }
+
     /// What is asked for, after all that it must not fall below: presets of less effort, and, without a share, the same
     /// with one. Given labels, or parts of the search that were switched off, have nothing to compare with.
     fn ladder(&self, is_given: bool, clock: &Clock<'_>) -> Vec<Vec<Rung>> {
@@ -183,7 +193,11 @@ impl Ncut {
         };
         let rung = |preset: Preset, min_share: f64| Rung {
             effort: in_time(self.effort.unwrap_or_else(|| preset.effort())),
-            choice: self.choice.unwrap_or_else(|| preset.choice(min_share)),
+            // Under a ceiling clusters differ little in mass: the objective tells which are the best.
+            choice: self.choice.unwrap_or_else(|| match self.constraints.max_share {
+                Some(_) => Choice::Objective,
+                None => preset.choice(min_share),
+            }),
             min_share,
         };
         if is_given || self.effort.is_some() || self.choice.is_some() {

@@ -26,6 +26,31 @@ pub(crate) fn from_labels<O: Objective>(
     fill_empty(graph, labels, n_clusters, objective)
 }
 
+/// As [`from_labels`], of labels that may name fewer than `n_clusters` clusters: the others get a node each.
+pub(crate) fn filled<O: Objective>(
+    graph: &Graph<'_>,
+    given: &[Label],
+    n_clusters: usize,
+    objective: O,
+) -> Result<Vec<ClusterId>> {
+    let names = names(given)?;
+    let number = |label: &Label| names.binary_search(label).ok().map(|number| number as ClusterId);
+    let labels = follow_neighbors(graph, given.iter().map(number).collect(), n_clusters);
+    fill_empty(graph, labels, n_clusters, objective)
+}
+
+/// Labels for all nodes, those without one following the neighbours they are most linked to.
+pub(crate) fn followed(
+    graph: &Graph<'_>,
+    labels: Vec<Option<ClusterId>>,
+    n_clusters: usize,
+) -> Vec<ClusterId> {
+    match labels.iter().all(Option::is_some) {
+        true => labels.into_iter().flatten().collect(),
+        false => follow_neighbors(graph, labels, n_clusters),
+    }
+}
+
 /// A start from any number of given labels. A node labelled -1 is by itself.
 pub(crate) fn any_labels(given: &[Label]) -> Result<Vec<ClusterId>> {
     let names = names(given)?;

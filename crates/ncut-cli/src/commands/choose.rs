@@ -1,12 +1,14 @@
 //! `ncut choose`: a graph in, a suggestion of the number of clusters out.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
-use ncut::io::write_whole;
+use ncut::io::{GraphFile, write_whole};
 use ncut::{CountCurve, CountReason, CountRow, CountRule, Ncut, StopReason};
 use serde::Serialize;
 
+use super::steering::{constraints, named};
 use super::{Opened, check_outputs, open_graph};
 use crate::args::ChooseArgs;
 use crate::report::{GraphReport, Summary, counted, is_stdout, print_data, stopped_by, write_json};
@@ -53,14 +55,17 @@ impl Row {
 pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     let (picture, json) = (args.output.as_deref(), args.reporting.json.as_deref());
     let summary = Summary::new(args.reporting.quiet, &[picture, json]);
-    check_outputs(&[Some(&args.graph)], &[picture, json])?;
+    let inputs: Vec<Option<&Path>> =
+        [Some(args.graph.as_path())].into_iter().chain(args.steering.files()).collect();
+    check_outputs(&inputs, &[picture, json])?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
-    let graph = file.graph;
+    let GraphFile { graph, names, .. } = file;
+    let constraints = constraints(&args.steering, graph.n_nodes(), names.as_ref())?;
     watch.check()?;
     watch.limit(args.time_limit);
-    let settings = Ncut::new(1).seed(args.seed).count_rule(args.rule.rule());
+    let settings = Ncut::new(1).seed(args.seed).count_rule(args.rule.rule()).constraints(constraints);
     let settings = match args.min_share {
         Some(min_share) => settings.min_share(min_share),
         None => settings,
@@ -68,7 +73,7 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     let to = args.to.min(graph.n_nodes());
     let curve = settings.choose(&graph, args.from..=to, watch.clock());
     watch.finish();
-    let curve = curve.map_err(|error| error.at(&args.graph))?;
+    let curve = curve.map_err(|error| named(error, names.as_ref()).at(&args.graph))?;
 
     let report = Report {
         graph: GraphReport::new(&graph, graph.components().count()),

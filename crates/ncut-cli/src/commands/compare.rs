@@ -1,15 +1,20 @@
 //! `ncut compare`: every solver on one graph, from the same start.
 
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
 use ncut::hierarchy::n2hi;
 use ncut::io::{GraphFile, read_labels};
 use ncut::spectral::{BalancedCut, Distance, LaplacianRank, Rival, Spectrum, SpectrumSettings, UpperBound};
-use ncut::{Agreement, Clock, ClusterId, CutScore, Graph, Label, Ncut, Preset, StopReason, Stopped};
+use ncut::{
+    Agreement, Clock, ClusterId, Constraints, CutScore, Graph, Label, Ncut, ObjectiveKind, Preset,
+    StopReason, Stopped,
+};
 use serde::Serialize;
 
+use super::steering::{constraints, named};
 use super::{Opened, check_outputs, open_graph};
 use crate::args::CompareArgs;
 use crate::report::{AgreementReport, BoundReport, GraphReport, Summary, is_stdout, write_json};
@@ -67,6 +72,9 @@ struct Row {
     /// What is missing to the upper bound, where that is known.
     gap: Option<f64>,
     smallest_share: f64,
+    /// Wishes that are not kept, where there are any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    n_violations: Option<usize>,
     #[serde(flatten)]
     agreement: Option<AgreementReport>,
     seconds: f64,
@@ -79,7 +87,9 @@ struct Row {
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let json = args.reporting.json.as_deref();
     let summary = Summary::new(args.reporting.quiet, &[json]);
-    check_outputs(&[Some(&args.graph), args.truth.as_deref()], &[json])?;
+    let inputs = [Some(args.graph.as_path()), args.truth.as_deref()];
+    let inputs: Vec<Option<&Path>> = inputs.into_iter().chain(args.steering.files()).collect();
+    check_outputs(&inputs, &[json])?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
@@ -90,10 +100,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     };
     watch.check()?;
     watch.limit(args.time_limit);
-    let contest = Contest { graph: &graph, n_clusters: args.n_clusters, truth: truth.as_deref() };
+    let constraints = constraints(&args.steering, graph.n_nodes(), names.as_ref())?;
+    let contest = Contest {
+        graph: &graph,
+        n_clusters: args.n_clusters,
+        truth: truth.as_deref(),
+        constraints: &constraints,
+    };
     let report = contest.run(args, &watch);
     watch.finish();
-    let report = report.map_err(|error| error.at(&args.graph))?;
+    let report = report.map_err(|error| named(error, names.as_ref()).at(&args.graph))?;
 
     if let Some(path) = json {
         write_json(path, &report)?;
@@ -111,6 +127,8 @@ struct Contest<'a> {
     graph: &'a Graph<'a>,
     n_clusters: usize,
     truth: Option<&'a [Label]>,
+    /// What the presets obey; the other solvers know nothing of the kind.
+    constraints: &'a Constraints,
 }
 
 impl Contest<'_> {
@@ -154,6 +172,7 @@ impl Contest<'_> {
             }
             let started = Instant::now();
             let settings = Ncut::new(k).preset(preset).min_share(0.0).seed(args.seed);
+            let settings = settings.constraints(self.constraints.clone());
             let found = settings.solve_by(graph, &own_clock)?;
             of_presets.add(name, &found.labels, started.elapsed().as_secs_f64(), clock.is_stopped())?;
         }
@@ -290,9 +309,26 @@ impl Contest<'_> {
             Some(truth) => Some(AgreementReport::new(Agreement::new(labels, truth)?)),
             None => None,
         };
+        let n_violations = match self.constraints.is_empty() {
+            true => None,
+            false => {
+                Some(self.constraints.violations(ObjectiveKind::NormalizedCut, self.graph, labels)?.count())
+            }
+        };
         let CutScore { objective, ncut, smallest_share, .. } = score;
         let (gap, iteration) = (None, None);
-        Ok(Row { solver, objective, ncut, gap, smallest_share, agreement, seconds, is_cut_short, iteration })
+        Ok(Row {
+            solver,
+            objective,
+            ncut,
+            gap,
+            smallest_share,
+            n_violations,
+            agreement,
+            seconds,
+            is_cut_short,
+            iteration,
+        })
     }
 }
 
@@ -344,7 +380,11 @@ fn print_table(summary: &Summary, report: &Report) -> Result<()> {
     for row in &report.solvers {
         let agreement = row.agreement.as_ref().map(AgreementReport::columns).unwrap_or_default();
         let gap = row.gap.map_or("-".to_owned(), |gap| format!("{gap:.5}"));
-        let remark = if row.is_cut_short { "  cut short" } else { "" };
+        let mut remark = if row.is_cut_short { "  cut short" } else { "" }.to_owned();
+        if let Some(n_violations) = row.n_violations.filter(|&count| count > 0) {
+            let wishes = if n_violations == 1 { "wish" } else { "wishes" };
+            remark.push_str(&format!("  {n_violations} {wishes} not kept"));
+        }
         summary.line(&format!(
             "{:<20} {:>12.6} {:>9.5} {gap:>9}{agreement} {:>9.4}{remark}",
             row.solver, row.objective, row.ncut, row.seconds

@@ -4,11 +4,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use ncut::io::{Names, check_labels_writable, read_labels, write_labels, write_labels_text};
-use ncut::{Agreement, Clustering, Graph, Label, Ncut};
+use ncut::io::{
+    Names, check_labels_writable, read_labels, write_confidence, write_labels, write_labels_text,
+};
+use ncut::{Agreement, Clustering, Confidence, Constraints, Graph, Label, Ncut};
 
+use super::steering::{constraints, named};
 use super::{check_bound, check_outputs, upper_bound};
-use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs};
+use crate::UsageError;
+use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs, SteeringArgs};
 use crate::counting::NO_CLUSTERS;
 use crate::report::{
     AgreementReport, BoundReport, ClusteringReport, Seconds, Summary, counted, is_stdout, print_data,
@@ -17,6 +21,9 @@ use crate::report::{
 use crate::signals::uninterrupted;
 use crate::watch::Watch;
 
+/// Clusters that a node leans to, in a file of confidence.
+pub(super) const TOLD_CLUSTERS: usize = 3;
+
 /// A graph to cluster, and everything that was asked about it.
 pub(super) struct Job<'a> {
     /// The file it comes from.
@@ -24,6 +31,7 @@ pub(super) struct Job<'a> {
     pub(super) graph: &'a Graph<'a>,
     pub(super) names: Option<&'a Names>,
     pub(super) solving: &'a SolvingArgs,
+    pub(super) steering: &'a SteeringArgs,
     pub(super) labelling: &'a LabellingArgs,
     pub(super) reporting: &'a ReportingArgs,
     pub(super) summary: &'a Summary,
@@ -33,9 +41,21 @@ pub(super) struct Job<'a> {
 }
 
 /// Refuses outputs that cannot be written, before any work is done.
-pub(super) fn prepare(input: &Path, labelling: &LabellingArgs, others: &[Option<&Path>]) -> Result<()> {
-    let outputs: Vec<Option<&Path>> = others.iter().copied().chain([labelling.output.as_deref()]).collect();
-    check_outputs(&[Some(input), labelling.init.as_deref(), labelling.truth.as_deref()], &outputs)?;
+pub(super) fn prepare(
+    input: &Path,
+    labelling: &LabellingArgs,
+    steering: &SteeringArgs,
+    others: &[Option<&Path>],
+) -> Result<()> {
+    let of_labels = [labelling.output.as_deref(), labelling.confidence.as_deref()];
+    let outputs: Vec<Option<&Path>> = others.iter().copied().chain(of_labels).collect();
+    let inputs = [Some(input), labelling.init.as_deref(), labelling.truth.as_deref()];
+    let inputs: Vec<Option<&Path>> = inputs.into_iter().chain(steering.files()).collect();
+    check_outputs(&inputs, &outputs)?;
+    if labelling.confidence.as_deref().is_some_and(is_stdout) {
+        let problem = "--confidence needs a file of its own; standard output is for labels and reports";
+        return Err(UsageError(problem.to_owned()).into());
+    }
     if let Some(path) = labelling.output.as_deref().filter(|path| !is_stdout(path)) {
         check_labels_writable(path)?;
     }
@@ -48,16 +68,17 @@ impl Job<'_> {
         let labels_of = |path: &Path| read_labels(path, self.graph.n_nodes(), self.names);
         let init = self.labelling.init.as_deref().map(labels_of).transpose()?;
         let truth = self.labelling.truth.as_deref().map(labels_of).transpose()?;
+        let constraints = constraints(self.steering, self.graph.n_nodes(), self.names)?;
         self.seconds.read += reading.elapsed().as_secs_f64();
         watch.check()?;
 
         let solving = Instant::now();
         check_bound(self.graph, self.solving, watch).map_err(|error| error.at(self.input))?;
-        let found = self.settings(init).solve_by(self.graph, watch.clock());
+        let found = self.settings(init, &constraints).solve_by(self.graph, watch.clock());
         watch.finish();
         let found = found.map_err(|error| match &self.labelling.init {
             Some(init) if matches!(error, ncut::Error::BadLabels { .. }) => error.at(init),
-            _ => error.at(self.input),
+            _ => named(error, self.names).at(self.input),
         })?;
         self.seconds.solve = solving.elapsed().as_secs_f64();
         let bounding = Instant::now();
@@ -72,8 +93,9 @@ impl Job<'_> {
         self.write(&found, bound, truth.as_deref())
     }
 
-    fn settings(&self, init: Option<Vec<Label>>) -> Ncut {
+    fn settings(&self, init: Option<Vec<Label>>, constraints: &Constraints) -> Ncut {
         let settings = self.solving.settings().components(self.labelling.components.choice());
+        let settings = settings.constraints(constraints.clone());
         match init {
             Some(labels) => settings.init(labels),
             None => settings,
@@ -93,6 +115,10 @@ impl Job<'_> {
         if let Some(path) = to_file {
             uninterrupted(|| write_labels(path, &found.labels, self.names))?;
         }
+        if let Some(path) = &self.labelling.confidence {
+            let sure = Confidence::of(self.graph, &found.labels, found.objective_kind, TOLD_CLUSTERS)?;
+            uninterrupted(|| write_confidence(path, &found.labels, &sure, self.names))?;
+        }
         self.seconds.write += writing.elapsed().as_secs_f64();
 
         let agreement = match (truth, &self.labelling.truth) {
@@ -102,7 +128,8 @@ impl Job<'_> {
             _ => None,
         };
         self.seconds.total = self.started.elapsed().as_secs_f64();
-        let mut report = ClusteringReport::new(self.graph, self.solving, found, self.seconds);
+        let mut report =
+            ClusteringReport::new(self.graph, self.solving, self.steering.max_share, found, self.seconds);
         report.bound = bound;
         report.agreement = agreement.map(AgreementReport::new);
         if let Some(path) = json {
@@ -112,7 +139,8 @@ impl Job<'_> {
             print_data(|stdout| write_labels_text(stdout, &found.labels, self.names, '\t'))?;
         }
         print_summary(&self, &report, found)?;
-        for path in [to_file, json.filter(|path| !is_stdout(path))].into_iter().flatten() {
+        let confidence = self.labelling.confidence.as_deref();
+        for path in [to_file, confidence, json.filter(|path| !is_stdout(path))].into_iter().flatten() {
             self.summary.line(&format!("{} written", path.display()))?;
         }
         Ok(())
@@ -152,7 +180,15 @@ fn print_summary(job: &Job<'_>, report: &ClusteringReport, found: &Clustering) -
         }
     }
     if let Some(remark) = report.cut.disconnected() {
-        summary.line(&remark)?;
+        let is_steered = job.steering.max_share.is_some() || job.steering.files().iter().any(Option::is_some);
+        let why = match is_steered && solving.is_connected() {
+            true => ": known labels, pairs and the largest share go before holding together",
+            false => "",
+        };
+        summary.line(&format!("{remark}{why}"))?;
+    }
+    if let Some(largest) = report.cut.largest(job.steering.max_share) {
+        summary.line(&largest)?;
     }
     if let Some(remark) = report.cut.missed_share(solving.min_share()).filter(|_| solving.is_connected()) {
         summary.line(&remark)?;

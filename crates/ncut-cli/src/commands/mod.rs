@@ -10,6 +10,8 @@ mod labelling;
 pub(crate) mod points;
 pub(crate) mod score;
 pub(crate) mod segment;
+mod steering;
+pub(crate) mod update;
 
 use std::fs;
 use std::path::{Path, PathBuf};

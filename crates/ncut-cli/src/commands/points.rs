@@ -17,7 +17,7 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     let summary = Summary::new(args.reporting.quiet, &[args.labelling.output.as_deref(), json]);
     args.solving.check()?;
     graph_out.map(GraphFormat::of).transpose()?;
-    prepare(&args.table, &args.labelling, &[json, graph_out])?;
+    prepare(&args.table, &args.labelling, &args.steering, &[json, graph_out])?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     watch.limit_reading(&args.table, args.memory.memory_limit);
@@ -56,6 +56,7 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
         graph: &graph,
         names: None,
         solving: &args.solving,
+        steering: &args.steering,
         labelling: &args.labelling,
         reporting: &args.reporting,
         summary: &summary,

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use ncut::image::{Picture, PictureFormat, boundaries, flat, resize_labels};
+use ncut::image::{Picture, PictureFormat, Scribbles, boundaries, flat, mask_of, resize_labels};
 use ncut::io::{GraphFormat, read_bytes, write_graph, write_label_grid, write_whole};
-use ncut::{ComponentChoice, Graph, Label};
+use ncut::{Clustering, ComponentChoice, Constraints, Graph, Label, NodeId, UNLABELLED};
 use serde::Serialize;
 
 use super::{check_bound, check_outputs, upper_bound};
-use crate::args::{SegmentArgs, StyleArg};
+use crate::args::{Count, SegmentArgs, StyleArg};
 use crate::report::{BoundReport, ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
 use crate::signals::uninterrupted;
 use crate::watch::{OnInterrupt, Watch};
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     args.solving.check()?;
     let output = Output::of(&args.output)?;
     args.graph_out.as_deref().map(GraphFormat::of).transpose()?;
-    check_outputs(&[Some(&args.image)], &outputs)?;
+    check_outputs(&[Some(&args.image), args.seeds.as_deref(), args.mask.as_deref()], &outputs)?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let refused = |error: ncut::Error| error.at(&args.image);
@@ -60,6 +60,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
         format.check_size(picture.height(), picture.width()).map_err(|error| error.at(&args.output))?;
     }
     watch.check()?;
+    let guides = Guides::read(args, &picture, &watch)?;
     let read = started.elapsed().as_secs_f64();
     watch.limit(args.solving.time_limit);
 
@@ -72,7 +73,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let solving = Instant::now();
     limit_memory();
     check_bound(&graph, &args.solving, &watch).map_err(refused)?;
-    let found = args.solving.settings().solve_by(&graph, watch.clock());
+    let found = guides.solve(args, &graph, size, &watch);
     watch.finish();
     let found = found.map_err(refused)?;
     let solve = solving.elapsed().as_secs_f64();
@@ -86,7 +87,8 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     if let Some(path) = &args.graph_out {
         uninterrupted(|| write_graph(path, &graph, None))?;
     }
-    let labels = resize_labels(&found.labels, size, (picture.height(), picture.width()))?;
+    let mut labels = resize_labels(&found.labels, size, (picture.height(), picture.width()))?;
+    guides.draw_on(&mut labels);
     uninterrupted(|| write_regions(args, output, &picture, &labels))?;
     let write = writing.elapsed().as_secs_f64();
     let seconds = Seconds {
@@ -98,7 +100,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
         total: started.elapsed().as_secs_f64(),
         ..Seconds::default()
     };
-    let mut clustering = ClusteringReport::new(&graph, &args.solving, &found, seconds);
+    let mut clustering = ClusteringReport::new(&graph, &args.solving, args.max_share, &found, seconds);
     clustering.bound = bound;
     let report = Report { height: picture.height(), width: picture.width(), clustering };
     if let Some(path) = &args.reporting.json {
@@ -119,6 +121,120 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
         summary.line(&format!("{} written", path.display()))?;
     }
     Ok(())
+}
+
+/// Pictures that say which regions are known, and what is to be divided.
+struct Guides {
+    seeds: Option<Scribbles>,
+    mask: Option<Mask>,
+}
+
+/// Whether each pixel is to be divided.
+struct Mask {
+    is_inside: Vec<bool>,
+    size: (usize, usize),
+}
+
+impl Guides {
+    fn read(args: &SegmentArgs, picture: &Picture, watch: &Watch) -> Result<Self> {
+        let size = (picture.height(), picture.width());
+        let check_size = |path: &Path, own: (usize, usize)| match own == size {
+            true => Ok(()),
+            false => Err(ncut::Error::BadShape {
+                problem: format!(
+                    "has {} x {} pixels, but the picture has {} x {}; they must be as many",
+                    own.1, own.0, size.1, size.0
+                ),
+            }
+            .at(path)),
+        };
+        let seeds = match &args.seeds {
+            None => None,
+            Some(path) => {
+                let bytes = read_bytes(path, watch.clock())?;
+                let seeds = Scribbles::decode(&bytes, path, watch.clock()).map_err(|error| error.at(path))?;
+                check_size(path, seeds.size())?;
+                let n_colours = seeds.colours().len();
+                if let Some(Count::Exactly(n_clusters)) = args.solving.n_clusters
+                    && n_colours > n_clusters
+                {
+                    let problem = format!(
+                        "has {n_colours} colours, each a region, but {n_clusters} regions were asked for; ask for more with -k, or \
+                         paint with fewer colours"
+                    );
+                    return Err(ncut::Error::BadShape { problem }.at(path).into());
+                }
+                Some(seeds)
+            }
+        };
+        let mask = match &args.mask {
+            None => None,
+            Some(path) => {
+                let bytes = read_bytes(path, watch.clock())?;
+                let mask = Picture::decode_by(&bytes, path, watch.clock()).map_err(|error| error.at(path))?;
+                check_size(path, (mask.height(), mask.width()))?;
+                let is_inside = mask_of(&mask);
+                if !is_inside.contains(&true) {
+                    let problem =
+                        "has no light pixel, so there is nothing to divide; what is to be divided is white"
+                            .to_owned();
+                    return Err(ncut::Error::BadShape { problem }.at(path).into());
+                }
+                Some(Mask { is_inside, size })
+            }
+        };
+        Ok(Self { seeds, mask })
+    }
+
+    fn solve(
+        &self,
+        args: &SegmentArgs,
+        graph: &Graph<'_>,
+        (height, width): (usize, usize),
+        watch: &Watch,
+    ) -> ncut::Result<Clustering> {
+        let mut constraints = Constraints::new();
+        if let Some(max_share) = args.max_share {
+            constraints = constraints.max_share(max_share);
+        }
+        let known = self.seeds.as_ref().map(|seeds| seeds.scaled_to(height, width)).transpose()?;
+        let settings = args.solving.settings();
+        let Some(mask) = &self.mask else {
+            if let Some(known) = known {
+                constraints = constraints.fixed(known);
+            }
+            return settings.constraints(constraints).solve_by(graph, watch.clock());
+        };
+        let inside: Vec<Label> = mask.is_inside.iter().map(|&is_inside| Label::from(is_inside)).collect();
+        let inside = resize_labels(&inside, mask.size, (height, width))?;
+        let nodes: Vec<NodeId> =
+            (0..).zip(&inside).filter(|(_, is_inside)| **is_inside == 1).map(|(node, _)| node).collect();
+        if let Some(known) = known {
+            constraints = constraints.fixed(nodes.iter().map(|&node| known[node as usize]).collect());
+        }
+        let part = graph.induced(&nodes)?;
+        let mut found = settings.constraints(constraints).solve_by(&part, watch.clock())?;
+        let mut labels = vec![UNLABELLED; graph.n_nodes()];
+        for (&node, &label) in nodes.iter().zip(&found.labels) {
+            labels[node as usize] = label;
+        }
+        found.labels = labels;
+        Ok(found)
+    }
+
+    /// What is known holds for every pixel of the picture itself, whatever it was scaled to.
+    fn draw_on(&self, labels: &mut [Label]) {
+        for (label, &known) in labels.iter_mut().zip(self.seeds.iter().flat_map(|seeds| seeds.labels())) {
+            if known != UNLABELLED {
+                *label = known;
+            }
+        }
+        for (label, &is_inside) in labels.iter_mut().zip(self.mask.iter().flat_map(|mask| &mask.is_inside)) {
+            if !is_inside {
+                *label = UNLABELLED;
+            }
+        }
+    }
 }
 
 /// The graph of the blurred and scaled picture, and that picture's rows and columns.

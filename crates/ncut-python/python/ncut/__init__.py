@@ -25,6 +25,7 @@ from ncut._images import image_graph, segment
 from ncut._ncut import Graph, __version__
 from ncut._points import neighbor_graph, self_tuning_graph
 from ncut._progress import Progress
+from ncut._update import Update, update
 
 if TYPE_CHECKING:
     from ncut._estimator import NormalizedCut
@@ -38,6 +39,7 @@ __all__ = [
     "NormalizedCut",
     "Progress",
     "Score",
+    "Update",
     "__version__",
     "choose",
     "cluster",
@@ -46,6 +48,7 @@ __all__ = [
     "score",
     "segment",
     "self_tuning_graph",
+    "update",
     "upper_bound",
 ]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -19,6 +19,8 @@ CLUSTER_ROW = np.dtype(
     [
         ("label", np.int32),
         ("size", np.int64),
+        ("weight", np.float64),
+        ("share", np.float64),
         ("volume", np.float64),
         ("association", np.float64),
         ("inside", np.float64),
@@ -120,11 +122,15 @@ class Clustering:
     modularity : float
         Modularity at resolution 1: larger is better.
     smallest_share : float
-        The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
+        The smallest cluster's volume (for Ratio-Cut: its size; with weights of the nodes: its weight) over the mean of
+        the clusters.
+    largest_share : float
+        The same of the largest.
     n_disconnected : int
         Clusters that are not connected, the components of the graph that they hold as a whole left aside.
     clusters : structured ndarray
-        One row a cluster: ``label``, ``size``, ``volume``, ``association``, ``inside`` (association over volume),
+        One row a cluster: ``label``, ``size``, ``weight`` (the sum of the weights of its nodes, 1 each where they have
+        none), ``share`` (what shares are measured in, over the mean), ``volume``, ``association``, ``inside`` (association over volume),
         ``conductance`` (weight to other clusters over the volume of the smaller side) and ``n_pieces`` (connected
         pieces; whole components count as one). ``pandas.DataFrame(clusters)`` shows it.
     n_components : int
@@ -146,6 +152,7 @@ class Clustering:
     ratio_cut: float
     modularity: float
     smallest_share: float
+    largest_share: float
     n_disconnected: int
     clusters: NDArray[np.void]
     n_components: int
@@ -156,6 +163,7 @@ class Clustering:
     _graph: _ncut.Graph | Csr
     _symmetrize: str | None
     _n_threads: int
+    _objective: str = "ncut"
 
     def __repr__(self) -> str:
         return (
@@ -173,6 +181,20 @@ class Clustering:
         """How the nodes and then the clusters come together; made when it is first asked for."""
         leaves, first, second, gains = _ncut.merge_tree(self._graph, self._symmetrize, self.labels, self._n_threads)
         return Hierarchy(leaves, np.column_stack([first, second]), gains, len(self.labels))
+
+    @cached_property
+    def _sure(self) -> tuple[NDArray[np.float64], Any]:
+        return sureness(self._graph, self._symmetrize, self.labels, self._objective, self.n_clusters, self._n_threads)
+
+    @property
+    def confidence(self) -> NDArray[np.float64]:
+        """How sure the label of every node is, from 0 to 1; see the notes of `cluster`."""
+        return self._sure[0]
+
+    @property
+    def membership(self) -> Any:
+        """The clusters that each node leans to, a sparse array of shape (n_nodes, n_clusters); see the notes of `cluster`."""
+        return self._sure[1]
 
     def communities(self) -> list[list[Hashable]]:
         """The clusters as lists of nodes.
@@ -206,6 +228,8 @@ class Score:
         Modularity at resolution 1: larger is better.
     smallest_share : float
         The smallest cluster's volume over the mean volume of the clusters.
+    largest_share : float
+        The largest cluster's.
     n_disconnected : int
         Clusters that are not connected, the components of the graph that they hold as a whole left aside.
     clusters : structured ndarray
@@ -226,6 +250,7 @@ class Score:
     ratio_cut: float
     modularity: float
     smallest_share: float
+    largest_share: float
     n_disconnected: int
     clusters: NDArray[np.void] = field(repr=False)
     accuracy: float | None
@@ -245,6 +270,11 @@ def cluster(
     connected: bool | None = None,
     components: str = "all",
     init: ArrayLike | None = None,
+    fixed: ArrayLike | Mapping[Any, int] | None = None,
+    must_link: Iterable[tuple[Any, Any]] | None = None,
+    cannot_link: Iterable[tuple[Any, Any]] | None = None,
+    max_share: float | None = None,
+    node_weight: ArrayLike | Mapping[Any, float] | None = None,
     time_limit: float | None = None,
     max_iter: int = 50,
     tol: float = 1e-9,
@@ -286,6 +316,16 @@ def cluster(
         Which part of a disconnected graph is clustered; the rest is labelled -1.
     init : array-like of shape (n_nodes,), default=None
         Labels to start from; -1 leaves a node to its neighbours.
+    fixed : array-like of shape (n_nodes,) or dict, default=None
+        Known labels from 0 to ``n_clusters - 1``: nodes with one keep exactly that cluster; -1 is free. A dict has the
+        labels of some nodes, by name where they have names.
+    must_link, cannot_link : iterable of pairs of nodes, default=None
+        Nodes that are in the same cluster, and nodes that are in different ones; by name where they have names. Wishes
+        that contradict each other are refused before any work.
+    max_share : float, default=None
+        No cluster's volume (for Ratio-Cut: its size) exceeds so many times the mean; at least 1.
+    node_weight : array-like of shape (n_nodes,) or dict, default=None
+        Shares are measured in these weights instead of volumes; for Ratio-Cut they are the sizes of the nodes.
     time_limit : float, default=None
         Seconds after which the best so far is returned.
     max_iter : int, default=50
@@ -326,6 +366,18 @@ def cluster(
     --------
     NormalizedCut : The estimator for tables of points.
     score : The objective of labels from anywhere.
+    update : Clusters of a graph that has changed a little.
+
+    Notes
+    -----
+    Known labels, pairs and `max_share` are kept exactly, or there is an error that says what could not be had;
+    `min_share` and `connected` (unless asked for) yield to them. A pair that must be together counts as linked.
+
+    `Clustering.confidence` and `Clustering.membership` come from the pulls of the clusters on a node: the weight between
+    both over the square root of the cluster's volume (for Ratio-Cut: its size), which is how fast the objective rises when
+    the node moves a little towards the cluster. Membership is the share of each of the three strongest in all pulls.
+    Confidence is the margin of the own cluster before the strongest other, ``margin / (margin + mean pull)``: 0 on the
+    boundary. They tell how firmly a node sits in these clusters of this graph, not how likely it is that a label is right.
 
     Examples
     --------
@@ -343,6 +395,11 @@ def cluster(
 
     >>> ncut.cluster(upper + upper.T, None, objective="modularity").labels
     array([0, 0, 1, 1], dtype=int32)
+
+    What is known stays:
+
+    >>> ncut.cluster(upper + upper.T, 2, fixed=[1, -1, -1, -1], cannot_link=[(1, 0)]).labels
+    array([1, 0, 0, 0], dtype=int32)
     """
     matrix, nodes = adjacency(graph, weight)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
@@ -362,8 +419,10 @@ def cluster(
         random_state,
         connected,
     )
+    settings |= constraint_settings(fixed, must_link, cannot_link, max_share, node_weight, nodes, n_nodes_of(matrix))
     found = solve(source, settings, symmetrize, n_threads, Listener(on_progress, verbose))
-    return Clustering(nodes=nodes, _graph=source, _symmetrize=symmetrize, _n_threads=n_threads, **found)
+    own = {"_graph": source, "_symmetrize": symmetrize, "_n_threads": n_threads, "_objective": objective}
+    return Clustering(nodes=nodes, **own, **found)
 
 
 def score(
@@ -444,7 +503,99 @@ def solver_settings(
         "tol": real(tol, "tol"),
         "seed": seed(random_state),
         "rule": choice(rule, "rule"),
+        **constraint_settings(None, None, None, None, None, None, 0),
     }
+
+
+def n_nodes_of(matrix: Any) -> int:
+    """Nodes of a graph in whatever shape."""
+    return int(matrix.n_nodes) if isinstance(matrix, _ncut.Graph) else int(matrix.shape[0])
+
+
+def constraint_settings(
+    fixed: Any,
+    must_link: Any,
+    cannot_link: Any,
+    max_share: float | None,
+    node_weight: Any,
+    nodes: Sequence[Any] | None,
+    n_nodes: int,
+) -> dict[str, Any]:
+    """What clusters must obey, as the compiled code takes it; `nodes` are the names of nodes that have names."""
+    number: dict[Any, int] | None = None
+    if nodes is not None and any(wish is not None for wish in (fixed, must_link, cannot_link, node_weight)):
+        number = {name: place for place, name in enumerate(nodes)}
+    labels = None if fixed is None else label_array(by_node(fixed, -1, number, n_nodes, "fixed"), "fixed")
+    weights = None if node_weight is None else by_node(node_weight, None, number, n_nodes, "node_weight")
+    if weights is not None and np.asarray(weights).ndim != 1:
+        raise ValueError(f"node_weight has {np.asarray(weights).ndim} dimensions; it must have one, a weight for each node")
+    return {
+        "fixed": labels,
+        "must_link": pair_array(must_link, number, "must_link"),
+        "cannot_link": pair_array(cannot_link, number, "cannot_link"),
+        "max_share": None if max_share is None else real(max_share, "max_share"),
+        "node_weight": None if weights is None else plain(np.asarray(weights), np.float64),
+    }
+
+
+def by_node(values: Any, missing: Any, number: dict[Any, int] | None, n_nodes: int, name: str) -> Any:
+    """Values in the order of the nodes, from a dict or as they are."""
+    if not isinstance(values, Mapping):
+        return values
+    all_values = [missing] * n_nodes
+    for node, value in values.items():
+        all_values[node_number(node, number, n_nodes, name)] = value
+    if missing is None and None in all_values:
+        raise ValueError(f"{name} has no value for node {all_values.index(None)}; give one for each")
+    return all_values
+
+
+def node_number(node: Any, number: dict[Any, int] | None, n_nodes: int | None, name: str) -> int:
+    """The number of a node that is named by whoever has the graph."""
+    if number is not None:
+        try:
+            return number[node]
+        except (KeyError, TypeError):
+            raise ValueError(f"{name} names {node!r}, which is no node of the graph") from None
+    place = count(node, name, 0)
+    if n_nodes is not None and place >= n_nodes:
+        raise ValueError(f"{name} names node {place}, but the nodes are 0 to {n_nodes - 1}")
+    return place
+
+
+def pair_array(pairs: Any, number: dict[Any, int] | None, name: str) -> NDArray[np.int64] | None:
+    """Both nodes of every pair, one pair after the other."""
+    if pairs is None:
+        return None
+    numbers: list[int] = []
+    for pair in pairs:
+        try:
+            first, second = pair
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} holds {pair!r}; it must hold pairs of nodes") from None
+        numbers += [node_number(node, number, None, name) for node in (first, second)]
+    if not numbers:
+        raise ValueError(f"{name} holds no pairs; leave it out")
+    return np.asarray(numbers, dtype=np.int64)
+
+
+def sureness(
+    graph: _ncut.Graph | Csr,
+    symmetrize: str | None,
+    labels: NDArray[np.int32],
+    objective: str,
+    n_clusters: int,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], Any]:
+    """The confidence of every label, and the memberships as a sparse array."""
+    from scipy import sparse
+
+    n_best = min(3, n_clusters)
+    values, clusters, shares = _ncut.confidence(graph, symmetrize, labels, objective, n_best, n_threads)
+    rows = np.repeat(np.arange(len(labels)), n_best)
+    known = clusters >= 0
+    entries = (shares[known], (rows[known], clusters[known]))
+    return values, sparse.csr_array(entries, shape=(len(labels), n_clusters))
 
 
 def solve(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,8 +17,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ncut import _ncut
-from ncut._cluster import solve, solver_settings
-from ncut._graphs import csr, matrix_of, plain, rows_matrix, symmetric_source
+from ncut._cluster import constraint_settings, solve, solver_settings, sureness
+from ncut._graphs import Csr, csr, matrix_of, plain, rows_matrix, symmetric_source
 from ncut._points import LinkedPoints, link, point_settings
 from ncut._progress import Listener
 from ncut._settings import seed, threads
@@ -92,9 +93,22 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     connected : bool, default=None
         Whether every cluster is to be connected, which goes before `min_share`; of a disconnected graph a cluster may
         hold whole components besides. None is True, and False for preset "paper".
+    fixed : array-like of shape (n_samples,) or dict, default=None
+        Known labels from 0 to ``n_clusters - 1``: samples with one keep exactly that cluster; -1 is free. A dict has the
+        labels of some samples by their numbers.
+    must_link, cannot_link : iterable of pairs of samples, default=None
+        Samples that are in the same cluster, and samples that are in different ones, by their numbers.
+    max_share : float, default=None
+        No cluster's volume (for Ratio-Cut: its size) exceeds so many times the mean; at least 1.
+    node_weight : array-like of shape (n_samples,), default=None
+        Shares are measured in these weights instead of volumes; for Ratio-Cut they are the sizes of the samples.
 
     Attributes
     ----------
+    confidence_ : ndarray of shape (n_samples,)
+        How firmly every sample sits in its cluster, from 0 on the boundary to 1; see the notes of `cluster`.
+    membership_ : sparse array of shape (n_samples, n_clusters)
+        The shares of the three clusters that pull most on each sample.
     labels_ : ndarray of shape (n_samples,), dtype int32
         Cluster of every sample, numbered by first appearance; -1 for those left out.
     objective_ : float
@@ -150,6 +164,11 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         "objective": [StrOptions({"ncut", "ratio_cut", "modularity"})],
         "resolution": [Interval(Real, 0, None, closed="neither"), None],
         "connected": ["boolean", None],
+        "fixed": ["array-like", dict, None],
+        "must_link": [Iterable, None],
+        "cannot_link": [Iterable, None],
+        "max_share": [Interval(Real, 1, None, closed="left"), None],
+        "node_weight": ["array-like", dict, None],
         "min_share": [Interval(Real, 0, 1, closed="both"), None],
         "components": [StrOptions({"all", "largest"})],
         "init": ["array-like", None],
@@ -181,6 +200,11 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         objective: str = "ncut",
         resolution: float | None = None,
         connected: bool | None = None,
+        fixed: Any = None,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        max_share: float | None = None,
+        node_weight: Any = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.affinity = affinity
@@ -199,6 +223,11 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.objective = objective
         self.resolution = resolution
         self.connected = connected
+        self.fixed = fixed
+        self.must_link = must_link
+        self.cannot_link = cannot_link
+        self.max_share = max_share
+        self.node_weight = node_weight
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -251,6 +280,9 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             random_state,
             self.connected,
         )
+        settings |= constraint_settings(
+            self.fixed, self.must_link, self.cannot_link, self.max_share, self.node_weight, None, X.shape[0]
+        )
         try:
             found = solve(symmetric_source(graph), settings, None, n_threads, listener)
         except ValueError as error:
@@ -267,7 +299,47 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.n_iter_ = max(found["n_iter"], 1)
         self.stop_reason_ = found["stop_reason"]
         self.clusters_ = found["clusters"]
+        self._sure: Any = None
         return self
+
+    def _sureness(self) -> Any:
+        check_is_fitted(self)
+        # One sweep, for those who ask.
+        if self._sure is None:
+            source = symmetric_source(self._affinity)
+            n_clusters = len(self.clusters_)
+            self._sure = sureness(source, None, self.labels_, self.objective, n_clusters, threads(self.n_jobs))
+        return self._sure
+
+    @property
+    def confidence_(self) -> NDArray[np.float64]:
+        """How firmly every sample sits in its cluster, from 0 on the boundary to 1."""
+        return self._sureness()[0]
+
+    @property
+    def membership_(self) -> Any:
+        """The shares of the three clusters that pull most on each sample, as a sparse array."""
+        return self._sureness()[1]
+
+    def predict_membership(self, X: Any) -> NDArray[np.float64]:
+        """The shares of all clusters in the pulls on new points, as `membership_` has them for the training points.
+
+        They are no probabilities, though they add up to 1; see the notes of `cluster`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_new, n_features) or (n_new, n_samples)
+            New points, as for `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n_new, n_clusters)
+            A row for each point; all 0 for one without links.
+        """
+        links = self._new_links(X)
+        weights, volumes = (plain(self.clusters_[name]) for name in ("weight", "volume"))
+        shares = _ncut.lean(links, self.labels_, weights, volumes, self.objective)
+        return shares.reshape(-1, len(self.clusters_))
 
     def predict(self, X: Any) -> NDArray[np.int32]:
         """The clusters of new points; see the notes of the class.
@@ -283,6 +355,11 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         ndarray of shape (n_new,), dtype int32
             The cluster of every point; -1 for one whose links all go to training points without a cluster.
         """
+        links = self._new_links(X)
+        weights, volumes, associations = (plain(self.clusters_[name]) for name in ("weight", "volume", "association"))
+        return _ncut.place(links, self.labels_, weights, volumes, associations, (self.objective, self.resolution_))
+
+    def _new_links(self, X: Any) -> Csr:
         check_is_fitted(self)
         X = validate_data(
             self,
@@ -293,9 +370,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             ensure_all_finite=not self._checks_points(X),
             reset=False,
         )
-        sizes, volumes, associations = (plain(self.clusters_[name]) for name in ("size", "volume", "association"))
-        links = csr(self._link_new(X))
-        return _ncut.place(links, self.labels_, sizes, volumes, associations, (self.objective, self.resolution_))
+        return csr(self._link_new(X))
 
     @property
     def affinity_matrix_(self) -> Any:

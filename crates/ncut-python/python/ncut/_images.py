@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ncut import _ncut
-from ncut._cluster import solve, solver_settings
-from ncut._graphs import matrix_of, plain
+from ncut._cluster import constraint_settings, label_array, solve, solver_settings
+from ncut._graphs import matrix_of, plain, symmetric_source
 from ncut._progress import Listener, OnProgress
 from ncut._settings import RandomState, choice, real, threads
 
@@ -85,6 +85,9 @@ def segment(
     objective: str = "ncut",
     min_share: float | None = None,
     connected: bool | None = None,
+    seeds: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    max_share: float | None = None,
     time_limit: float | None = None,
     max_iter: int = 50,
     tol: float = 1e-9,
@@ -127,6 +130,12 @@ def segment(
         "paper". 0 finds the smallest things, specks of light among them.
     connected : bool, default=None
         Whether every region is to be in one piece; None is True, and False for preset "paper".
+    seeds : array-like of shape (height, width), default=None
+        Known regions of some pixels, scribbles say, from 0 to ``n_clusters - 1``; -1 is free.
+    mask : array-like of shape (height, width), default=None
+        Only pixels where it is true are divided; the others are labelled -1.
+    max_share : float, default=None
+        No region's volume exceeds so many times the mean; at least 1.
     time_limit : float, default=None
         Seconds after which the best so far is returned, once the graph is there.
     max_iter : int, default=50
@@ -153,6 +162,9 @@ def segment(
     >>> picture = np.zeros((4, 6)); picture[:, 3:] = 1.0
     >>> ncut.segment(picture, 2)[0]
     array([0, 0, 0, 1, 1, 1], dtype=int32)
+    >>> known = np.full((4, 6), -1); known[0, 0], known[0, 5] = 1, 0
+    >>> ncut.segment(picture, 2, seeds=known)[0]
+    array([1, 1, 1, 0, 0, 0], dtype=int32)
     """
     n_threads = threads(n_jobs)
     solving = solver_settings(
@@ -161,8 +173,49 @@ def segment(
     listener = Listener(on_progress, verbose)
     settings = _settings(links, blur, scale, beta, epsilon, radius, sigma_value, sigma_distance)
     graph, size, scaled = _graph(image, settings, n_threads, listener)
-    labels = solve(graph, solving, None, n_threads, listener)["labels"]
-    return _ncut.resize_labels(labels, scaled, size).reshape(size)
+    known = None if seeds is None else _guide(seeds, "seeds", size)
+    inside = None if mask is None else _guide(mask, "mask", size).astype(bool)
+    fixed = None if known is None else _scaled_seeds(known, scaled).ravel()
+    if inside is None:
+        solving |= constraint_settings(fixed, None, None, max_share, None, None, graph.n_nodes)
+        labels = solve(graph, solving, None, n_threads, listener)["labels"]
+    else:
+        small = _ncut.resize_labels(plain(inside.ravel(), np.int32), size, scaled) == 1
+        if not small.any():
+            raise ValueError("the mask is false everywhere, so there is nothing to divide")
+        part = matrix_of(graph)[small][:, small]
+        fixed = None if fixed is None else fixed[small]
+        solving |= constraint_settings(fixed, None, None, max_share, None, None, part.shape[0])
+        labels = np.full(graph.n_nodes, -1, dtype=np.int32)
+        labels[small] = solve(symmetric_source(part.tocsr()), solving, None, n_threads, listener)["labels"]
+    regions = _ncut.resize_labels(labels, scaled, size).reshape(size)
+    if known is not None:
+        regions = np.where(known >= 0, known, regions).astype(np.int32)
+    return regions if inside is None else np.where(inside, regions, -1).astype(np.int32)
+
+
+def _guide(values: ArrayLike, name: str, size: tuple[int, int]) -> NDArray[Any]:
+    array = np.asarray(values)
+    if array.shape != size:
+        raise ValueError(f"{name} has the shape {array.shape}, but the picture has {size}; they must be the same")
+    return array
+
+
+def _scaled_seeds(seeds: NDArray[Any], scaled: tuple[int, int]) -> NDArray[np.int32]:
+    """Seeds of a picture of another size: most of those in the place of each pixel, the lowest among equals."""
+    labels = label_array(seeds.ravel(), "seeds")
+    height, width = seeds.shape
+    if scaled == seeds.shape:
+        return labels.reshape(scaled)
+    row, column = np.divmod(np.flatnonzero(labels >= 0), width)
+    place = (row * scaled[0] // height) * scaled[1] + column * scaled[1] // width
+    known = labels[labels >= 0]
+    pairs, votes = np.unique(np.column_stack([place, known]), axis=0, return_counts=True)
+    found = np.full(scaled[0] * scaled[1], -1, dtype=np.int32)
+    # The last of equal places wins: those with the most votes, then the lowest.
+    order = np.lexsort((-pairs[:, 1], votes))
+    found[pairs[order, 0]] = pairs[order, 1]
+    return found.reshape(scaled)
 
 
 def _settings(

@@ -11,7 +11,10 @@ __all__ = [
     "__version__",
     "choose",
     "cluster",
+    "confidence",
     "cut_tree",
+    "default_stay",
+    "lean",
     "link_new_neighbors",
     "link_new_points",
     "merge_tree",
@@ -23,6 +26,7 @@ __all__ = [
     "restored_graph",
     "score",
     "settings",
+    "update",
     "upper_bound",
 ]
 
@@ -31,6 +35,8 @@ __version__: str
 _Columns = tuple[
     NDArray[np.int32],
     NDArray[np.int64],
+    NDArray[np.float64],
+    NDArray[np.float64],
     NDArray[np.float64],
     NDArray[np.float64],
     NDArray[np.float64],
@@ -61,9 +67,28 @@ class _Found(TypedDict):
     ratio_cut: float
     modularity: float
     smallest_share: float
+    largest_share: float
     n_disconnected: int
     clusters: _Columns
     n_components: int
+    n_iter: int
+    n_moves: int
+    stop_reason: str
+
+class _Renewed(TypedDict):
+    labels: NDArray[np.int32]
+    objective: float
+    ncut: float
+    ratio_cut: float
+    modularity: float
+    smallest_share: float
+    largest_share: float
+    n_disconnected: int
+    clusters: _Columns
+    moved: NDArray[np.int64]
+    new: NDArray[np.int64]
+    vanished: NDArray[np.int32]
+    appeared: NDArray[np.int32]
     n_iter: int
     n_moves: int
     stop_reason: str
@@ -74,6 +99,7 @@ class _Scored(TypedDict):
     ratio_cut: float
     modularity: float
     smallest_share: float
+    largest_share: float
     n_disconnected: int
     clusters: _Columns
     accuracy: float | None
@@ -84,6 +110,24 @@ class _Scored(TypedDict):
 def cluster(
     graph: Graph | Csr, settings: dict[str, Any], symmetrize: str | None, n_threads: int, on_progress: Told | None
 ) -> _Found: ...
+def update(
+    graph: Graph | Csr,
+    settings: dict[str, Any],
+    symmetrize: str | None,
+    old: tuple[NDArray[np.int32], NDArray[np.int32]],
+    stay: float,
+    n_threads: int,
+    on_progress: Told | None,
+) -> _Renewed: ...
+def confidence(
+    graph: Graph | Csr,
+    symmetrize: str | None,
+    labels: NDArray[np.int32],
+    objective: str,
+    n_best: int,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.float64]]: ...
+def default_stay() -> float: ...
 def upper_bound(
     graph: Graph | Csr,
     symmetrize: str | None,
@@ -145,11 +189,18 @@ def link_new_neighbors(
 def place(
     links: Csr,
     labels: NDArray[np.int32],
-    sizes: NDArray[np.int64],
+    weights: NDArray[np.float64],
     volumes: NDArray[np.float64],
     associations: NDArray[np.float64],
     objective: tuple[str, float | None],
 ) -> NDArray[np.int32]: ...
+def lean(
+    links: Csr,
+    labels: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    volumes: NDArray[np.float64],
+    objective: str,
+) -> NDArray[np.float64]: ...
 def picture_graph(
     pixels: NDArray[np.float64],
     white: float,

@@ -23,7 +23,7 @@ pub(crate) fn settle_connected<O: Objective>(
     clock: &Clock<'_>,
 ) -> Descent {
     let n_nodes = partition.graph().n_nodes();
-    let min_gain = MIN_GAIN * partition.table().objective_type().unit();
+    let min_gain = partition.price().max(MIN_GAIN * partition.table().objective_type().unit());
     let mut bridges = Bridges::new(n_nodes);
     let mut progress = Progress::new(Stage::Descent, n_nodes as u64);
     let stop_reason = loop {

@@ -73,7 +73,7 @@ pub(crate) fn settle_active<O: Objective>(
     }
     let n_entries = partition.graph().columns().len();
     let blocks = Blocks::of(n_nodes, n_entries, partition.limits().min_entries_for_blocks);
-    let min_gain = MIN_GAIN * partition.table().objective_type().unit();
+    let min_gain = partition.price().max(MIN_GAIN * partition.table().objective_type().unit());
     let stop_reason = loop {
         if progress.sweeps >= rule.max_sweeps {
             break StopReason::SweepLimit;

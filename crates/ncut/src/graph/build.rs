@@ -198,8 +198,20 @@ impl<'a> Graph<'a> {
         }
         let n_isolated = degrees.iter().filter(|&&degree| degree == 0.0).count();
         let (self_loops, degrees) = (self_loops.into(), degrees.into());
-        let (seal, sizes) = (None, Array::default());
-        Ok(Self { offsets, columns, weights, self_loops, degrees, sizes, n_loops, n_isolated, volume, seal })
+        let (seal, sizes, apart) = (None, Array::default(), None);
+        Ok(Self {
+            offsets,
+            columns,
+            weights,
+            self_loops,
+            degrees,
+            sizes,
+            apart,
+            n_loops,
+            n_isolated,
+            volume,
+            seal,
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Contraction: one node for each group of nodes.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::ascending_row_sums::AscendingRowSums;
 use super::triangle::{Stored, Summation, Triangle};
@@ -85,7 +86,8 @@ impl Graph<'_> {
             false => summed_by_group(group_of, n_groups, |node| self.size(node)),
         };
         let graph = Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights.into(), degrees)?;
-        Ok(Graph { sizes, ..graph })
+        let apart = self.apart.as_ref().and_then(|apart| apart.contracted(group_of, n_groups)).map(Arc::new);
+        Ok(Graph { sizes, apart, ..graph })
     }
 
     /// As [`contract`](Self::contract), by *averages* (the paper's eq. merge): each weight is divided by

@@ -10,6 +10,7 @@ mod row_blocks;
 mod spill;
 mod sorter;
 mod symmetry;
+mod apart;
 mod components;
 mod pieces;
 mod row_sums;
@@ -30,6 +31,7 @@ use crate::error::{Error, Result};
 use crate::objective::{Objective, Sums};
 use crate::progress::Clock;
 
+pub(crate) use apart::Apart;
 pub use array::Array;
 pub use build::{GraphBuilder, Symmetrize};
 pub use components::Components;
@@ -79,6 +81,8 @@ pub struct Graph<'a> {
     degrees: Array<'a, f64>,
     /// Size of every node; empty when all are 1.
     sizes: Array<'a, f64>,
+    /// Nodes that are never in one cluster.
+    apart: Option<Arc<Apart>>,
     n_loops: usize,
     n_isolated: usize,
     volume: f64,
@@ -210,22 +214,38 @@ impl<'a> Graph<'a> {
         Ok(Self { sizes: sizes.into(), ..self })
     }
 
+    /// As [`with_sizes`](Self::with_sizes), for weights that were checked, some of which may be 0.
+    pub(crate) fn with_weights(self, weights: Vec<f64>) -> Result<Self> {
+        match weights.len() == self.n_nodes() {
+            true => Ok(Self { sizes: weights.into(), ..self }),
+            false => self.with_sizes(weights),
+        }
+    }
+
     /// The same graph, borrowed, whose nodes have a size of their own each, which contraction adds up.
     pub(crate) fn with_unit_sizes(&self) -> Graph<'_> {
+        let borrowed = self.borrowed();
+        match borrowed.sizes.is_empty() {
+            true => Graph { sizes: vec![1.0; self.n_nodes()].into(), ..borrowed },
+            false => borrowed,
+        }
+    }
+
+    /// The same graph, borrowed.
+    pub(crate) fn borrowed(&self) -> Graph<'_> {
         let weights = match &self.weights {
             Weights::Unit => Weights::Unit,
             Weights::F32(weights) => Weights::F32(weights.borrowed()),
             Weights::F64(weights) => Weights::F64(weights.borrowed()),
         };
-        let sizes =
-            if self.sizes.is_empty() { vec![1.0; self.n_nodes()].into() } else { self.sizes.borrowed() };
         Graph {
             offsets: self.offsets.borrowed(),
             columns: self.columns.borrowed(),
             weights,
             self_loops: self.self_loops.borrowed(),
             degrees: self.degrees.borrowed(),
-            sizes,
+            sizes: self.sizes.borrowed(),
+            apart: self.apart.clone(),
             seal: self.seal.clone(),
             ..*self
         }
@@ -359,14 +379,26 @@ impl<'a> Graph<'a> {
         }
         let number = |node: NodeId| Some(number[node as usize]).filter(|&number| number != OUTSIDE);
         let (offsets, columns, weights) = self.rows_between(nodes, number);
-        let sizes = self.sizes_of(nodes);
-        Ok(Graph { sizes, ..Graph::from_parts(offsets.into(), columns.into(), weights)? })
+        let (sizes, apart) = self.carried_to(nodes);
+        Ok(Graph { sizes, apart, ..Graph::from_parts(offsets.into(), columns.into(), weights)? })
     }
 
-    /// The sizes of some nodes, where nodes have sizes.
-    fn sizes_of(&self, nodes: &[NodeId]) -> Array<'static, f64> {
+    /// What a graph of some of the nodes, ascending, takes over: their sizes, where nodes have sizes, and who is apart.
+    fn carried_to(&self, nodes: &[NodeId]) -> (Array<'static, f64>, Option<Arc<Apart>>) {
         let sizes = nodes.iter().filter_map(|&node| self.sizes.get(node as usize).copied());
-        sizes.collect()
+        let apart = self.apart.as_ref().and_then(|apart| apart.among(nodes)).map(Arc::new);
+        (sizes.collect(), apart)
+    }
+
+    /// The same graph, some of whose nodes are never in one cluster.
+    pub(crate) fn with_apart(self, apart: Option<Apart>) -> Self {
+        Self { apart: apart.map(Arc::new), ..self }
+    }
+
+    /// The nodes that are never in one cluster, if there are any.
+    #[inline]
+    pub(crate) fn apart(&self) -> Option<&Apart> {
+        self.apart.as_deref()
     }
 
     /// The graph between the nodes of positive degree, which are [`connected_nodes`](Self::connected_nodes). All entries
@@ -387,7 +419,8 @@ impl<'a> Graph<'a> {
         };
         let degrees: Vec<f64> = nodes.iter().map(|&node| self.degree(node)).collect();
         let graph = Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)?;
-        Ok(Graph { sizes: self.sizes_of(&nodes), ..graph })
+        let (sizes, apart) = self.carried_to(&nodes);
+        Ok(Graph { sizes, apart, ..graph })
     }
 
     /// The rows of `nodes` with their entries to nodes that have a `number`, which must ascend with them.

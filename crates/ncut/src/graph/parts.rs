@@ -37,7 +37,8 @@ impl<'g> Parts<'g> {
             |node: NodeId| (self.labels[node as usize] == cluster).then(|| self.place[node as usize]);
         let (offsets, columns, weights) = self.graph.rows_between(nodes, number);
         let graph = Graph::from_parts(offsets.into(), columns.into(), weights)?;
-        Ok(Graph { sizes: self.graph.sizes_of(nodes), ..graph })
+        let (sizes, apart) = self.graph.carried_to(nodes);
+        Ok(Graph { sizes, apart, ..graph })
     }
 
     /// The graph between the nodes of a cluster, every node keeping the degree it has in the whole: the
@@ -49,6 +50,7 @@ impl<'g> Parts<'g> {
         let (offsets, columns, weights) = self.graph.rows_between(nodes, number);
         let degrees = nodes.iter().map(|&node| self.graph.degree(node)).collect();
         let graph = Graph::from_parts_with_degrees(offsets.into(), columns.into(), weights, degrees)?;
-        Ok(Graph { sizes: self.graph.sizes_of(nodes), ..graph })
+        let (sizes, apart) = self.graph.carried_to(nodes);
+        Ok(Graph { sizes, apart, ..graph })
     }
 }

@@ -53,6 +53,19 @@ impl<'g> Subgraph<'g> {
         }
     }
 
+    /// The nodes of the part, ascending; `None` where it is all of the graph.
+    pub(crate) fn nodes(&self) -> Option<&[NodeId]> {
+        match &self.part {
+            Part::Whole(_) => None,
+            Part::Between(_, nodes) => Some(nodes),
+        }
+    }
+
+    /// The node of the whole graph that a node of the part is.
+    pub(crate) fn original(&self, node: NodeId) -> NodeId {
+        self.nodes().map_or(node, |nodes| nodes[node as usize])
+    }
+
     /// Values of the nodes of the whole graph as values of the nodes of the part.
     pub(crate) fn gather<T: Copy>(&self, values: &[T]) -> Vec<T> {
         match &self.part {

@@ -49,8 +49,20 @@ impl Graph<'static> {
     pub(crate) fn from_stored(stored: StoredGraph) -> Self {
         let StoredGraph { offsets, columns, weights, self_loops, degrees, .. } = stored;
         let StoredGraph { n_loops, n_isolated, volume, seal, .. } = stored;
-        let sizes = Array::default();
-        Self { offsets, columns, weights, self_loops, degrees, sizes, n_loops, n_isolated, volume, seal }
+        let (sizes, apart) = (Array::default(), None);
+        Self {
+            offsets,
+            columns,
+            weights,
+            self_loops,
+            degrees,
+            sizes,
+            apart,
+            n_loops,
+            n_isolated,
+            volume,
+            seal,
+        }
     }
 }
 

@@ -87,6 +87,10 @@ impl Linked for Affinity<'_> {
         false
     }
 
+    fn bound_nodes(&self) -> Vec<bool> {
+        self.graph.bound_nodes()
+    }
+
     #[inline]
     fn for_each_link(&self, node: NodeId, mut visit: impl FnMut(NodeId, f64)) {
         let row = &self.rows[node as usize];

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::disjoint::DisjointSets;
 use crate::error::Result;
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Apart, Graph, NodeId};
 use crate::limits::Limits;
 use crate::objective::{Objective, Sums};
 use crate::parallel::prelude::*;
@@ -48,6 +48,9 @@ pub(crate) struct Merging<'a, O> {
     pub(crate) within: Option<&'a [u32]>,
     /// Mass that no group exceeds.
     pub(crate) max_mass: f64,
+    /// Mass that no group exceeds, whatever hangs on it: that of the largest cluster allowed. What is apart, and what this keeps
+    /// from merging, may leave more groups than the target.
+    pub(crate) ceiling: f64,
     /// Mass that groups of more than two do not exceed.
     pub(crate) cap: f64,
     /// Mass up to which a node without a pair joins the group of the one it picked; 0 for never.
@@ -100,6 +103,7 @@ impl<'a, O: Objective> Merging<'a, O> {
             connected: false,
             within: None,
             max_mass: f64::INFINITY,
+            ceiling: f64::INFINITY,
             cap: f64::INFINITY,
             cluster_small_to: 0.0,
             propagates: false,
@@ -192,6 +196,7 @@ impl<'a, O: Objective> Merging<'a, O> {
             n_left: n_nodes,
             n_large,
             enough: (n_nodes - n_nodes / part).max(self.target).min(n_nodes - 1),
+            bonds: graph.apart().map(|apart| Bonds::new(apart, n_nodes)),
         };
         if self.connected {
             joining.hanging(graph);
@@ -221,6 +226,9 @@ impl<'a, O: Objective> Merging<'a, O> {
                 return Ok(None);
             }
             let Some((a, b)) = self.unlinked_pair(graph, only_small) else { return Ok(None) };
+            if !joining.is_allowed(a as usize, b as usize) {
+                return Ok(None);
+            }
             joining.sets.join(a as usize, b as usize);
         }
         let (of_node, count) = joining.sets.numbered();
@@ -313,6 +321,8 @@ impl<'a, O: Objective> Merging<'a, O> {
         let own = graph.node_sums::<O>(node);
         let (own_mass, own_value) = (objective.mass(&own), objective.value(&own));
         let must_pick_small = only_small && own_mass >= self.floor;
+        let (max_mass, apart) = (self.max_mass.min(self.ceiling), graph.apart());
+        let apart = apart.filter(|apart| apart.is_bound(node));
         // A hash is made where there is noise, or where gains are equal.
         let mut best: Option<(f64, NodeId)> = None;
         let mut best_hash: Option<u64> = None;
@@ -320,7 +330,10 @@ impl<'a, O: Objective> Merging<'a, O> {
         graph.for_each_neighbor(node, |partner, weight| {
             let other = graph.node_sums::<O>(partner);
             let other_mass = objective.mass(&other);
-            if (must_pick_small && other_mass >= self.floor) || own_mass + other_mass > self.max_mass {
+            if (must_pick_small && other_mass >= self.floor)
+                || own_mass + other_mass > max_mass
+                || apart.is_some_and(|apart| apart.are_apart(node, partner))
+            {
                 return;
             }
             if self.within.is_some_and(|within| within[node as usize] != within[partner as usize]) {
@@ -393,6 +406,43 @@ struct Joining<'r, O> {
     n_large: usize,
     /// Groups that are few enough for a round that stalls.
     enough: usize,
+    /// Where some nodes are apart.
+    bonds: Option<Bonds<'r>>,
+}
+
+/// The nodes in groups that are apart from others.
+struct Bonds<'r> {
+    apart: &'r Apart,
+    /// By the node that stands for the group.
+    of_group: Vec<Vec<NodeId>>,
+}
+
+impl<'r> Bonds<'r> {
+    fn new(apart: &'r Apart, n_nodes: usize) -> Self {
+        let mut of_group = vec![Vec::new(); n_nodes];
+        for &node in apart.bound() {
+            of_group[node as usize].push(node);
+        }
+        Self { apart, of_group }
+    }
+
+    /// Whether a node of one group is apart from one of the other.
+    fn keep_apart(&self, a: usize, b: usize, sets: &mut DisjointSets) -> bool {
+        let (fewer, other) = match self.of_group[a].len() <= self.of_group[b].len() {
+            true => (a, b),
+            false => (b, a),
+        };
+        if self.of_group[other].is_empty() {
+            return false;
+        }
+        let mut partners = self.of_group[fewer].iter().flat_map(|&node| self.apart.partners(node));
+        partners.any(|partner| sets.find(partner as usize) == other)
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let moved = std::mem::take(&mut self.of_group[a.max(b)]);
+        self.of_group[a.min(b)].extend(moved);
+    }
 }
 
 impl<O: Objective> Joining<'_, O> {
@@ -417,7 +467,8 @@ impl<O: Objective> Joining<'_, O> {
                 continue;
             }
             let (a, b) = self.groups(node, self.picks.partners[node as usize]);
-            if a != b && self.masses[a] + self.masses[b] <= self.merging.cluster_small_to {
+            let is_small = self.masses[a] + self.masses[b] <= self.merging.cluster_small_to;
+            if a != b && is_small && self.is_allowed(a, b) {
                 self.join(a, b);
             }
         }
@@ -518,14 +569,20 @@ impl<O: Objective> Joining<'_, O> {
     }
 
     /// Whether two groups are still to merge.
-    fn may_join(&self, a: usize, b: usize) -> bool {
+    fn may_join(&mut self, a: usize, b: usize) -> bool {
         let (target, floor) = (self.merging.target, self.merging.floor);
         let has_arrived = if self.masses[a] >= floor && self.masses[b] >= floor {
             self.n_left <= target || self.n_large <= target
         } else {
             self.n_left <= target && floor == 0.0
         };
-        a != b && !has_arrived
+        a != b && !has_arrived && self.is_allowed(a, b)
+    }
+
+    /// Whether two groups may be one: none of their nodes are apart, and both are not too large together.
+    fn is_allowed(&mut self, a: usize, b: usize) -> bool {
+        self.masses[a] + self.masses[b] <= self.merging.ceiling
+            && !self.bonds.as_ref().is_some_and(|bonds| bonds.keep_apart(a, b, &mut self.sets))
     }
 
     fn groups(&mut self, a: NodeId, b: NodeId) -> (usize, usize) {
@@ -539,6 +596,9 @@ impl<O: Objective> Joining<'_, O> {
         let both = self.masses[a] + self.masses[b];
         self.n_large = self.n_large + is_large(both) - large_before;
         self.sets.join(a, b);
+        if let Some(bonds) = &mut self.bonds {
+            bonds.join(a, b);
+        }
         self.masses[a.min(b)] = both;
         self.n_left -= 1;
     }
@@ -578,6 +638,7 @@ mod tests {
             n_left: 50,
             n_large: 50,
             enough: 45,
+            bonds: None,
         };
         joining.pair(1);
         joining.one_sided_pairs(&[0, 3, 4]);

@@ -47,6 +47,7 @@ impl Propagation<'_> {
             labels: (0..n_nodes as ClusterId).collect(),
             cluster_masses: masses.to_vec(),
             masses,
+            is_bound: graph.bound_nodes(),
             sweep: 0,
         };
         let mut active = vec![true; n_nodes];
@@ -92,6 +93,8 @@ struct Spreading<'p, G> {
     labels: Vec<ClusterId>,
     masses: &'p [f64],
     cluster_masses: Vec<f64>,
+    /// Nodes that are apart from others keep their labels, so that they never come together; empty where there are none.
+    is_bound: Vec<bool>,
     sweep: usize,
 }
 
@@ -178,7 +181,9 @@ impl<G: Linked> Spreading<'_, G> {
                 Most::Other(label) => Some(label),
                 Most::Unknown => self.most_linked(node, given, salt, sums),
             };
-            if let Some(label) = label {
+            if let Some(label) = label
+                && !self.is_bound.get(node as usize).is_some_and(|&is_bound| is_bound)
+            {
                 chosen(node, label);
             }
         }
@@ -324,6 +329,7 @@ mod tests {
                 labels,
                 masses: graph.degrees(),
                 cluster_masses,
+                is_bound: Vec::new(),
                 sweep: 2,
             };
             let mut votes = Votes::new(n_nodes);

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::Result;
-use crate::graph::{Graph, Members, NodeId, RowSums, Weights};
+use crate::graph::{Apart, Graph, Members, NodeId, RowSums, Weights};
 use crate::objective::Objective;
 use crate::parallel::prelude::*;
 use crate::progress::{Clock, Progress, Stage, Stopped};
@@ -38,6 +38,9 @@ pub(crate) trait Linked: Sync {
 
     /// Calls `visit(other, weight)` for the links of a node to others.
     fn for_each_link(&self, node: NodeId, visit: impl FnMut(NodeId, f64));
+
+    /// Whether each node is apart from some others; empty where none is.
+    fn bound_nodes(&self) -> Vec<bool>;
 
     /// The connected pieces of groups, where they are easy to find and not many more; the groups themselves elsewhere.
     fn pieces_of(&self, groups: Groups) -> Groups {
@@ -80,6 +83,12 @@ impl Linked for Graph<'_> {
     #[inline]
     fn for_each_link(&self, node: NodeId, visit: impl FnMut(NodeId, f64)) {
         self.for_each_neighbor(node, visit);
+    }
+
+    fn bound_nodes(&self) -> Vec<bool> {
+        let is_bound =
+            |apart: &Apart| (0..self.n_nodes() as NodeId).map(|node| apart.is_bound(node)).collect();
+        self.apart().map(is_bound).unwrap_or_default()
     }
 }
 
@@ -140,8 +149,9 @@ impl<'q> Quotient<'q> {
     /// The strongest links of every group.
     pub(crate) fn strongest_links(mut self, clock: &Clock<'_>) -> Result<StrongestLinks, Stopped> {
         let n_groups = self.n_groups();
-        let masses = std::mem::take(&mut self.masses);
-        let mut strongest = StrongestLinks { masses, ends: Vec::with_capacity(n_groups), links: Vec::new() };
+        let (masses, is_bound) = (std::mem::take(&mut self.masses), self.bound_nodes());
+        let mut strongest =
+            StrongestLinks { masses, is_bound, ends: Vec::with_capacity(n_groups), links: Vec::new() };
         let mut progress = Progress::new(Stage::Coarsening, n_groups as u64);
         let tasks: Vec<Range<usize>> = (0..n_groups)
             .step_by(GROUPS_PER_TASK)
@@ -211,6 +221,15 @@ impl Linked for Quotient<'_> {
         self.graph.is_unit()
     }
 
+    fn bound_nodes(&self) -> Vec<bool> {
+        let Some(apart) = self.graph.apart() else { return Vec::new() };
+        let mut is_bound = vec![false; self.n_groups()];
+        for &node in apart.bound() {
+            is_bound[self.group_of[node as usize] as usize] = true;
+        }
+        is_bound
+    }
+
     /// Two groups with several edges between them have as many links.
     #[inline]
     fn for_each_link(&self, group: NodeId, mut visit: impl FnMut(NodeId, f64)) {
@@ -228,6 +247,7 @@ impl Linked for Quotient<'_> {
 /// The strongest links of groups. Of two groups one may count the other among its strongest, and not the other way.
 pub(crate) struct StrongestLinks {
     masses: Vec<f64>,
+    is_bound: Vec<bool>,
     /// Where the links of a group end.
     ends: Vec<usize>,
     links: Vec<Link>,
@@ -256,6 +276,10 @@ impl Linked for StrongestLinks {
 
     fn is_unit(&self) -> bool {
         false
+    }
+
+    fn bound_nodes(&self) -> Vec<bool> {
+        self.is_bound.clone()
     }
 
     #[inline]

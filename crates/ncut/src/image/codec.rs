@@ -125,7 +125,7 @@ impl Picture {
     }
 }
 
-fn decoded(bytes: &[u8], name: &Path, clock: &Clock<'_>) -> Result<DynamicImage> {
+pub(super) fn decoded(bytes: &[u8], name: &Path, clock: &Clock<'_>) -> Result<DynamicImage> {
     let refuse = |error: ImageError| Error::in_file(None, problem(&error));
     let decoder = decoder(bytes, name).map_err(refuse)?;
     // The samples, once more where they are turned upright, and as 64-bit floats.

@@ -23,8 +23,10 @@ mod codec;
 mod filter;
 mod graph;
 mod drawing;
+mod scribbles;
 
 pub use codec::PictureFormat;
 pub use drawing::{boundaries, flat, resize_labels};
 pub use graph::{PictureGraph, PixelLinks};
 pub use picture::Picture;
+pub use scribbles::{Scribbles, mask_of};

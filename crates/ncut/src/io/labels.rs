@@ -297,7 +297,7 @@ impl<'n> LabelsById<'n> {
     }
 }
 
-fn parse_label(text: &str) -> Result<Label, String> {
+pub(super) fn parse_label(text: &str) -> Result<Label, String> {
     // Some programs write integers as 3.0 or 3e0.
     let whole = |number: f64| (number.fract() == 0.0).then_some(number as i64);
     let number = text.parse::<i64>().ok().or_else(|| text.parse::<f64>().ok().and_then(whole));

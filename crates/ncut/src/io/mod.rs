@@ -16,6 +16,7 @@ mod edge_chunk;
 mod edge_list;
 mod fields;
 mod labels;
+mod wishes;
 mod matrix_market;
 mod metis;
 mod names;
@@ -52,6 +53,9 @@ use output::{PIECE, Watched, write_by};
 pub use output::{check_writable, remove_temporaries, write_whole};
 pub use table::{Table, parse_table, read_table};
 use text::{Compression, Lines};
+pub use wishes::{
+    OldLabels, read_node_weights, read_old_labels, read_pairs, read_some_labels, write_confidence,
+};
 
 /// A graph as a file holds it.
 #[derive(Clone, Debug)]

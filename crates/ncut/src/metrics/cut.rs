@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Label, UNLABELLED};
+use crate::disjoint::DisjointSets;
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId};
 use crate::objective::{Modularity, NormalizedCut, Objective, ObjectiveKind, Sums, with_objective};
@@ -26,10 +27,22 @@ pub struct CutScore {
     pub modularity: f64,
     /// The smallest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
     pub smallest_share: f64,
+    /// The largest cluster's volume (for Ratio-Cut: its size) over the mean of the clusters.
+    pub largest_share: f64,
     /// Clusters that are not connected, the components of the graph that they hold as a whole left aside.
     pub n_disconnected: usize,
     /// One row a cluster, by label.
     pub clusters: Vec<ClusterSummary>,
+}
+
+/// What labels are measured by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Measure<'m> {
+    pub(crate) kind: ObjectiveKind,
+    /// Whether shares are measured in the sizes of the nodes, whatever the objective.
+    pub(crate) is_weighed: bool,
+    /// Pairs of nodes that count as linked where pieces of clusters are counted.
+    pub(crate) together: &'m [(NodeId, NodeId)],
 }
 
 /// One cluster in numbers.
@@ -39,6 +52,10 @@ pub struct ClusterSummary {
     pub label: Label,
     /// Number of nodes.
     pub size: usize,
+    /// Sum of the weights of its nodes; the number of nodes where they have none.
+    pub weight: f64,
+    /// What shares are measured in, over the mean of the clusters.
+    pub share: f64,
     /// Sum of the degrees of its nodes.
     pub volume: f64,
     /// Weight inside it, every edge in both directions.
@@ -55,7 +72,7 @@ pub struct ClusterSummary {
 impl ClusterSummary {
     /// What the objective is made of.
     pub fn sums(&self) -> Sums {
-        Sums { association: self.association, volume: self.volume, size: self.size as f64 }
+        Sums { association: self.association, volume: self.volume, size: self.weight }
     }
 }
 
@@ -82,6 +99,12 @@ impl CutScore {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn by(kind: ObjectiveKind, graph: &Graph<'_>, labels: &[Label]) -> Result<Self> {
+        Self::measured(&Measure { kind, is_weighed: false, together: &[] }, graph, labels)
+    }
+
+    /// As [`by`](Self::by), by a measure.
+    pub(crate) fn measured(measure: &Measure<'_>, graph: &Graph<'_>, labels: &[Label]) -> Result<Self> {
+        let kind = measure.kind;
         graph.verify()?;
         if labels.len() != graph.n_nodes() {
             return Err(Error::labels(format!(
@@ -145,13 +168,20 @@ impl CutScore {
         let total = sums.iter().map(|sums| sums.volume).sum();
         let row_or_none = |label: &Label| row_of.get(label).map_or(sums.len() as u32, |&row| row as u32);
         let rows: Vec<u32> = labels.iter().map(row_or_none).collect();
-        let pieces = count_pieces(graph, &rows, sums.len());
+        let pieces = count_pieces(graph, &rows, sums.len(), measure.together);
         drop(rows);
+        let (objective, mut shares) =
+            with_objective!(kind, graph, |objective| total_and_shares(objective, &sums));
+        if measure.is_weighed {
+            shares = shares_of(&weights);
+        }
         let clusters = row_of
             .into_iter()
             .map(|(label, row)| ClusterSummary {
                 label,
                 size: sizes[row],
+                weight: weights[row],
+                share: shares[row],
                 volume: sums[row].volume,
                 association: sums[row].association,
                 inside: sums[row].inside(),
@@ -159,15 +189,14 @@ impl CutScore {
                 n_pieces: pieces[row].n_parts + usize::from(pieces[row].has_whole),
             })
             .collect();
-        let (objective, smallest_share) =
-            with_objective!(kind, graph, |objective| total_and_share(objective, &sums));
         let ratio_cut = with_objective!(ObjectiveKind::RatioCut, graph, |objective| cut(objective, &sums));
         let mut score = Self {
             objective,
             ncut: cut(NormalizedCut, &sums),
             ratio_cut,
             modularity: 0.0,
-            smallest_share,
+            smallest_share: shares.iter().copied().fold(f64::INFINITY, f64::min),
+            largest_share: shares.iter().copied().fold(0.0, f64::max),
             n_disconnected: pieces.iter().filter(|pieces| pieces.n_parts > 1).count(),
             clusters,
         };
@@ -195,9 +224,23 @@ struct PieceCount {
     has_whole: bool,
 }
 
-/// The pieces of every cluster by row; nodes without a label have the row after all.
-fn count_pieces(graph: &Graph<'_>, rows: &[u32], n_rows: usize) -> Vec<PieceCount> {
-    let pieces = graph.pieces(rows, n_rows + 1);
+/// The pieces of every cluster by row; nodes without a label have the row after all. Pairs that are `together` count as linked.
+fn count_pieces(
+    graph: &Graph<'_>,
+    rows: &[u32],
+    n_rows: usize,
+    together: &[(NodeId, NodeId)],
+) -> Vec<PieceCount> {
+    let mut pieces = graph.pieces(rows, n_rows + 1);
+    if !together.is_empty() {
+        let mut sets = DisjointSets::new(pieces.count);
+        for &(a, b) in together.iter().filter(|&&(a, b)| rows[a as usize] == rows[b as usize]) {
+            sets.join(pieces.of_node[a as usize] as usize, pieces.of_node[b as usize] as usize);
+        }
+        let (of_piece, count) = sets.numbered();
+        pieces.of_node.iter_mut().for_each(|piece| *piece = of_piece[*piece as usize]);
+        pieces.count = count;
+    }
     let mut row_of = vec![0; pieces.count];
     let mut is_whole = vec![true; pieces.count];
     for (node, (&piece, &row)) in (0..).zip(pieces.of_node.iter().zip(rows)) {
@@ -221,11 +264,13 @@ fn cut<O: Objective>(objective: O, sums: &[Sums]) -> f64 {
     sums.iter().map(|sums| objective.cut(objective.value(sums), 1)).sum()
 }
 
-/// The objective, and the smallest mass over the mean.
-fn total_and_share<O: Objective>(objective: O, sums: &[Sums]) -> (f64, f64) {
-    let masses = || sums.iter().map(|sums| objective.mass(sums));
-    let mean = masses().sum::<f64>() / sums.len() as f64;
-    let smallest = masses().fold(f64::INFINITY, f64::min);
-    let share = if mean > 0.0 { smallest / mean } else { 0.0 };
-    (sums.iter().map(|sums| objective.value(sums)).sum(), share)
+/// The objective, and the mass of every cluster over the mean.
+fn total_and_shares<O: Objective>(objective: O, sums: &[Sums]) -> (f64, Vec<f64>) {
+    let masses: Vec<f64> = sums.iter().map(|sums| objective.mass(sums)).collect();
+    (sums.iter().map(|sums| objective.value(sums)).sum(), shares_of(&masses))
+}
+
+fn shares_of(masses: &[f64]) -> Vec<f64> {
+    let mean = masses.iter().sum::<f64>() / masses.len() as f64;
+    masses.iter().map(|mass| if mean > 0.0 { mass / mean } else { 0.0 }).collect()
 }

@@ -6,6 +6,7 @@ mod cut;
 use std::collections::HashMap;
 
 pub use agreement::{Agreement, Contingency, NmiNormalization};
+pub(crate) use cut::Measure;
 pub use cut::{ClusterSummary, CutScore};
 
 /// Label of a node in inputs and results: a cluster, or [`UNLABELLED`].

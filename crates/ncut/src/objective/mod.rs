@@ -10,11 +10,13 @@
 
 mod modularity;
 mod ratio;
+mod weighed;
 
 use std::fmt::Debug;
 
 pub use modularity::{Modularity, Pull};
 pub use ratio::{NormalizedCut, RatioCut, RatioObjective};
+pub use weighed::Weighed;
 
 /// What is known of a cluster, or of a node, which is a cluster of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,13 +79,13 @@ impl Sums {
     }
 }
 
-/// The lowest value and the lowest mass of all clusters, or less.
+/// The lowest value and the lowest scale of all clusters, or less.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Lowest {
     /// Of [`Objective::value`].
     pub value: f64,
-    /// Of [`Objective::mass`].
-    pub mass: f64,
+    /// Of [`Objective::scale`].
+    pub scale: f64,
 }
 
 /// An objective: the sum of [`value`](Self::value) over all clusters, to be maximised.
@@ -105,8 +107,14 @@ pub trait Objective: Copy + Debug + Send + Sync + 'static {
         self.value(a) + self.value(b)
     }
 
-    /// What shares are measured in, and what every cluster must have.
+    /// What shares are measured in.
     fn mass(&self, sums: &Sums) -> f64;
+
+    /// What a cluster's value is divided by, or grows with; every cluster has some.
+    #[inline]
+    fn scale(&self, sums: &Sums) -> f64 {
+        self.mass(sums)
+    }
 
     /// The size of an ordinary value. Differences are large or small beside it.
     fn unit(&self) -> f64;

@@ -80,7 +80,7 @@ impl Objective for Modularity {
     #[inline]
     fn max_joining(&self, node: &Sums, link: f64, lowest: &Lowest) -> f64 {
         let (added, degree) = (2.0 * link + node.association, node.volume / self.total);
-        let expected = degree * (2.0 * lowest.mass / self.total + degree);
+        let expected = degree * (2.0 * lowest.scale / self.total + degree);
         added / self.total - self.resolution * expected + ROUNDING
     }
 

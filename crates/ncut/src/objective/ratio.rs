@@ -57,7 +57,12 @@ pub struct RatioCut {
 impl RatioCut {
     /// For a graph of the given volume and size.
     pub fn of(volume: f64, n_nodes: usize) -> Self {
-        Self { unit: (volume / n_nodes.max(1) as f64).max(f64::MIN_POSITIVE) }
+        Self::of_size(volume, n_nodes.max(1) as f64)
+    }
+
+    /// For a graph of the given volume, whose nodes have weights that add up to `size`.
+    pub fn of_size(volume: f64, size: f64) -> Self {
+        Self { unit: (volume / size).max(f64::MIN_POSITIVE) }
     }
 }
 
@@ -123,7 +128,7 @@ impl<Q: RatioObjective> Objective for Q {
         let joining = Sums { association: 2.0 * link + node.association, ..*node };
         let mass = self.denominator(node);
         let excess = self.numerator(&joining) - mass * lowest.value;
-        excess.max(0.0) / (lowest.mass + mass) + ROUNDING * RatioObjective::unit(self)
+        excess.max(0.0) / (lowest.scale + mass) + ROUNDING * RatioObjective::unit(self)
     }
 
     #[inline]
@@ -135,7 +140,7 @@ impl<Q: RatioObjective> Objective for Q {
             return 0.0;
         }
         let excess = (added / mass - lowest.value).max(0.0);
-        excess * (mass / (lowest.mass + mass)) + ROUNDING * RatioObjective::unit(self)
+        excess * (mass / (lowest.scale + mass)) + ROUNDING * RatioObjective::unit(self)
     }
 
     #[inline]

@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::error::{Error, Result};
-use crate::graph::{Graph, NodeId};
+use crate::graph::{Apart, Graph, NodeId};
 use crate::limits::Limits;
 use crate::objective::{NormalizedCut, Objective, Sums};
 use crate::parallel::prelude::*;
@@ -36,6 +36,10 @@ pub struct Partition<'g, O = NormalizedCut> {
     table: ClusterTable<O>,
     /// `None` where they do not pay off.
     node_cluster_weights: Option<NodeClusterWeights>,
+    /// Whether there are moves that are not allowed: some nodes are apart, or there is a ceiling.
+    is_restricted: bool,
+    /// What a move must gain to be worth it.
+    price: f64,
     limits: Limits,
 }
 
@@ -125,6 +129,8 @@ impl<'g, O: Objective> Partition<'g, O> {
             labels: Labels::new(labels, n_clusters, limits.min_nodes_for_short_labels),
             table: ClusterTable::new(objective, empty),
             node_cluster_weights: None,
+            is_restricted: graph.apart().is_some(),
+            price: 0.0,
             limits: *limits,
         };
         partition.refresh();
@@ -141,6 +147,53 @@ impl<'g, O: Objective> Partition<'g, O> {
     /// As [`with_floor`](Self::with_floor), in place.
     pub(crate) fn set_floor(&mut self, floor: f64) {
         self.table.set_floor(floor);
+    }
+
+    /// From now on without moves that let a cluster's mass rise above `ceiling`, and again without those that bring nodes
+    /// together that are apart.
+    pub(crate) fn set_ceiling(&mut self, ceiling: f64) {
+        self.table.set_ceiling(ceiling);
+        self.is_restricted = ceiling < f64::INFINITY || self.graph.apart().is_some();
+    }
+
+    /// From now on every move is allowed, until a ceiling is set again: for steps that are only together what they should be.
+    pub(crate) fn lift_restrictions(&mut self) {
+        self.table.set_ceiling(f64::INFINITY);
+        self.is_restricted = false;
+    }
+
+    /// From now on a move must gain more than this.
+    pub(crate) fn set_price(&mut self, price: f64) {
+        self.price = price;
+    }
+
+    /// What a move must gain to be worth it.
+    pub(crate) fn price(&self) -> f64 {
+        self.price
+    }
+
+    /// Whether a node may join a cluster. The one place that answers this: for nodes that are apart, and for the ceiling.
+    #[inline]
+    pub(crate) fn may_join(&self, node: NodeId, to: ClusterId) -> bool {
+        !self.is_restricted || self.is_allowed(node, to)
+    }
+
+    /// Whether a node stands for a known label and stays: every cluster has one, or its row is so long that looking at it again
+    /// and again, for each of its neighbours, would take most of the time.
+    #[inline]
+    fn is_pinned(&self, node: NodeId) -> bool {
+        /// Strokes over a picture have thousands of neighbours.
+        const MAX_ROW: usize = 1 << 10;
+        let holds = |apart: &Apart| {
+            let is_everywhere = apart.all_apart().len() == self.n_clusters();
+            apart.is_in_list(node) && (is_everywhere || self.graph.entries(node).len() > MAX_ROW)
+        };
+        self.is_restricted && self.graph.apart().is_some_and(holds)
+    }
+
+    fn is_allowed(&self, node: NodeId, to: ClusterId) -> bool {
+        let is_with = |apart: &Apart| apart.partners(node).any(|partner| self.labels.of(partner) == to);
+        self.table.has_room(&self.node(node), to) && !self.graph.apart().is_some_and(is_with)
     }
 
     /// From now on keeps the weight between every node and every cluster, where visits to all nodes take less then; they
@@ -247,7 +300,7 @@ impl<'g, O: Objective> Partition<'g, O> {
     /// # Panics
     /// When `links` was made for fewer clusters.
     pub fn best_move(&self, node: NodeId, links: &mut Links) -> Option<Move> {
-        if !self.may_leave(node) || self.is_surely_best_where_it_is(node) {
+        if !self.may_leave(node) || self.is_pinned(node) || self.is_surely_best_where_it_is(node) {
             return None;
         }
         let (from, sums) = (self.labels.of(node), self.node(node));
@@ -262,7 +315,13 @@ impl<'g, O: Objective> Partition<'g, O> {
         if stay >= self.table.max_joining(&sums, largest) {
             return None;
         }
-        let (to, score) = self.table.best_target_above(stay, &sums, from, links);
+        let (to, score) = match self.is_restricted {
+            false => self.table.best_target_above(stay, &sums, from, links),
+            true => {
+                let may_join = |to| self.is_allowed(node, to);
+                self.table.best_allowed_above(stay, &sums, from, links, may_join)
+            }
+        };
         let link_to = links.weights[to as usize];
         (to != from).then_some(Move { node, from, to, gain: score - stay, link_from, link_to })
     }
@@ -292,7 +351,7 @@ impl<'g, O: Objective> Partition<'g, O> {
 
     /// The move of `node` that raises the objective most, or lowers it least, to a cluster it is linked to.
     pub(crate) fn best_departure(&self, node: NodeId, links: &mut Links) -> Option<Move> {
-        if !self.may_leave(node) {
+        if !self.may_leave(node) || self.is_pinned(node) {
             return None;
         }
         let (from, sums) = (self.labels.of(node), self.node(node));
@@ -300,7 +359,9 @@ impl<'g, O: Objective> Partition<'g, O> {
         links.sum_outside(self.graph, &self.labels, node);
         let mut best = (f64::NEG_INFINITY, from);
         for &cluster in links.adjacent() {
-            self.table.consider(&sums, from, cluster, links.weights[cluster as usize], &mut best);
+            if self.may_join(node, cluster) {
+                self.table.consider(&sums, from, cluster, links.weights[cluster as usize], &mut best);
+            }
         }
         let (score, to) = best;
         let gain = score - self.staying(node, from, link_from);
@@ -315,10 +376,10 @@ impl<'g, O: Objective> Partition<'g, O> {
     }
 
     /// The move of `node` to `cluster`, whatever it gains; `None` when the node is isolated, alone in its
-    /// cluster, bound to it by the floor, or there already.
+    /// cluster, bound to it by the floor, not allowed to join the other, or there already.
     pub fn move_to(&self, node: NodeId, cluster: ClusterId) -> Option<Move> {
         let from = self.labels.of(node);
-        if from == cluster || !self.may_leave(node) {
+        if from == cluster || !self.may_leave(node) || !self.may_join(node, cluster) {
             return None;
         }
         let links = self.links(node, cluster);
@@ -329,7 +390,7 @@ impl<'g, O: Objective> Partition<'g, O> {
     pub(crate) fn move_by_links(&self, node: NodeId, to: ClusterId, links: (f64, f64)) -> Option<Move> {
         let from = self.labels.of(node);
         let gain = || self.gain_by_links(node, (from, to), links);
-        self.may_leave(node).then(|| Move {
+        (self.may_leave(node) && self.may_join(node, to)).then(|| Move {
             node,
             from,
             to,
@@ -343,7 +404,7 @@ impl<'g, O: Objective> Partition<'g, O> {
     /// allowed.
     pub(crate) fn renewed(&self, step: Move) -> Option<Move> {
         let (clusters, links) = ((step.from, step.to), (step.link_from, step.link_to));
-        self.may_leave(step.node)
+        (self.may_leave(step.node) && self.may_join(step.node, step.to))
             .then(|| Move { gain: self.gain_by_links(step.node, clusters, links), ..step })
     }
 

@@ -36,6 +36,8 @@ pub struct ClusterTable<O = NormalizedCut> {
     peaks: Vec<f64>,
     /// No node leaves a cluster whose mass would fall below this.
     floor: f64,
+    /// No node joins a cluster whose mass would rise above this.
+    ceiling: f64,
     /// No cluster is below these; they follow slowly when the lowest cluster rises.
     lowest: Lowest,
     /// Moves until the lowest are looked for again.
@@ -68,8 +70,8 @@ impl<O: Objective> ClusterTable<O> {
         let cluster = |(sums, n_nodes)| Cluster { sums, value: objective.value(&sums), n_nodes };
         let clusters: Vec<Cluster> = clusters.into_iter().map(cluster).collect();
         let peaks = clusters.iter().map(|cluster| cluster.sums.volume).collect();
-        let (floor, lowest) = (0.0, Lowest::default());
-        let mut table = Self { objective, clusters, peaks, floor, lowest, n_until_lowest: 0 };
+        let (floor, ceiling, lowest) = (0.0, f64::INFINITY, Lowest::default());
+        let mut table = Self { objective, clusters, peaks, floor, ceiling, lowest, n_until_lowest: 0 };
         table.find_lowest();
         table
     }
@@ -102,6 +104,23 @@ impl<O: Objective> ClusterTable<O> {
     /// From now on no move may let a cluster's mass fall below `floor`.
     pub fn set_floor(&mut self, floor: f64) {
         self.floor = floor;
+    }
+
+    /// From now on no move may let a cluster's mass rise above `ceiling`.
+    pub fn set_ceiling(&mut self, ceiling: f64) {
+        self.ceiling = ceiling;
+    }
+
+    /// The mass that no cluster may rise above.
+    pub(crate) fn ceiling(&self) -> f64 {
+        self.ceiling
+    }
+
+    /// Whether a cluster has room for a node below the ceiling.
+    #[inline]
+    pub fn has_room(&self, node: &Sums, to: ClusterId) -> bool {
+        self.ceiling == f64::INFINITY
+            || self.objective.mass(&self[to].sums) + self.objective.mass(node) <= self.ceiling
     }
 
     /// Whether a cluster can do without a node of it. A node alone in its cluster stays, and so does one whose leaving
@@ -160,7 +179,10 @@ impl<O: Objective> ClusterTable<O> {
             return None;
         }
         let stay = self.staying(node, from, links.weights[from as usize]);
-        let (to, score) = self.best_target_above(stay, node, from, links);
+        let (to, score) = match self.ceiling == f64::INFINITY {
+            true => self.best_target_above(stay, node, from, links),
+            false => self.best_allowed_above(stay, node, from, links, |to| self.has_room(node, to)),
+        };
         (to != from).then_some((to, score - stay))
     }
 
@@ -187,6 +209,34 @@ impl<O: Objective> ClusterTable<O> {
         let adjacent_decide = if best.1 == from { best.0 >= unlinked } else { best.0 > unlinked };
         if !adjacent_decide {
             for cluster in (0..self.len() as ClusterId).filter(|&cluster| cluster != from) {
+                self.consider(node, from, cluster, links.weights[cluster as usize], &mut best);
+            }
+        }
+        (best.1, best.0)
+    }
+
+    /// As [`best_target_above`](Self::best_target_above), of the clusters that a node may join.
+    pub(super) fn best_allowed_above(
+        &self,
+        stay: f64,
+        node: &Sums,
+        from: ClusterId,
+        links: &Links,
+        may_join: impl Fn(ClusterId) -> bool,
+    ) -> (ClusterId, f64) {
+        let mut best = (stay, from);
+        for &cluster in links.adjacent() {
+            let link = links.weights[cluster as usize];
+            if cluster != from && !self.is_hopeless(stay, node, cluster, link) && may_join(cluster) {
+                self.consider(node, from, cluster, link, &mut best);
+            }
+        }
+        let unlinked = self.objective.max_joining_unlinked(node, &self.lowest);
+        let adjacent_decide = if best.1 == from { best.0 >= unlinked } else { best.0 > unlinked };
+        if !adjacent_decide {
+            for cluster in
+                (0..self.len() as ClusterId).filter(|&cluster| cluster != from && may_join(cluster))
+            {
                 self.consider(node, from, cluster, links.weights[cluster as usize], &mut best);
             }
         }
@@ -231,7 +281,7 @@ impl<O: Objective> ClusterTable<O> {
             for cluster in [from, to] {
                 let Cluster { value, sums, .. } = self[cluster];
                 self.lowest.value = self.lowest.value.min(value);
-                self.lowest.mass = self.lowest.mass.min(self.objective.mass(&sums));
+                self.lowest.scale = self.lowest.scale.min(self.objective.scale(&sums));
             }
         }
         has_digits
@@ -257,7 +307,7 @@ impl<O: Objective> ClusterTable<O> {
             |of: &dyn Fn(&Cluster) -> f64| self.clusters.iter().map(of).fold(f64::INFINITY, f64::min);
         self.lowest = Lowest {
             value: lowest(&|cluster| cluster.value),
-            mass: lowest(&|cluster| objective.mass(&cluster.sums)),
+            scale: lowest(&|cluster| objective.scale(&cluster.sums)),
         };
         self.n_until_lowest = self.len();
     }

@@ -31,7 +31,7 @@ pub(super) fn bisect<O: Objective>(
     if part.n_nodes() < 2 || mass < 2.0 * task.floor {
         return Ok(None);
     }
-    let task = Task { n_clusters: 2, tally: None, ..*task };
+    let task = Task { n_clusters: 2, ceiling: f64::INFINITY, tally: None, ..*task };
     let is_large = task.plan.is_large;
     let coarsening = Coarsening {
         merging: Merging {

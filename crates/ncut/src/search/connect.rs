@@ -139,6 +139,13 @@ impl Loose {
                 queue.push_back(piece);
             }
         }
+        let ceiling = partition.table().ceiling();
+        let is_apart = |piece: usize, cluster: ClusterId, labels: &[ClusterId]| {
+            graph.apart().is_some_and(|apart| {
+                let mut partners = self.nodes[piece].iter().flat_map(|&node| apart.partners(node));
+                partners.any(|partner| labels[partner as usize] == cluster)
+            })
+        };
         let mut links = vec![0.0; clusters.len()];
         let mut adjacent: Vec<ClusterId> = Vec::new();
         let mut waiting: Vec<u32> = Vec::new();
@@ -162,12 +169,18 @@ impl Loose {
             for &cluster in &adjacent {
                 let before = &clusters[cluster as usize];
                 let link = links[cluster as usize];
+                let is_too_much = objective.mass(before) + objective.mass(&self.sums[piece]) > ceiling
+                    || is_apart(piece, cluster, labels);
+                if is_too_much {
+                    continue;
+                }
                 let gain = objective.merge_gain(before, &self.sums[piece], link);
                 if best.is_none_or(|(highest, _)| gain > highest) {
                     best = Some((gain, cluster));
                 }
             }
-            let (_, to) = best.expect("a piece is queued when a cluster is next to it");
+            // Where no cluster next to a piece may have it, it stays: what must be goes before holding together.
+            let to = best.map_or(labels[self.nodes[piece][0] as usize], |(_, to)| to);
             clusters[to as usize] = clusters[to as usize].merged(&self.sums[piece], links[to as usize]);
             for cluster in adjacent.drain(..) {
                 links[cluster as usize] = 0.0;

@@ -9,21 +9,27 @@ use crate::progress::StopReason;
 use super::solution::{Solution, shortfall};
 use super::task::Task;
 
-/// The best of all labellings; of equals the first in the order of the labels.
-pub(super) fn best_of_all<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>) -> Result<Solution> {
+/// The best of all labellings that are allowed; of equals the first in the order of the labels. `None` where there is none.
+pub(super) fn best_of_all<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>) -> Result<Option<Solution>> {
     let n_clusters = task.n_clusters;
     let mut visit = Visit {
         graph,
         objective: task.objective,
         floor: task.floor,
+        ceiling: task.ceiling,
         links: task.connected.then(|| Links::of(graph)),
         labels: vec![0; graph.n_nodes()],
         clusters: vec![Sums::default(); n_clusters],
         best: None,
     };
     visit.place(0, 0);
-    let (_, _, labels) = visit.best.expect("every graph can be divided into clusters that hold together");
-    Ok(task.solution(task.partition(graph, labels)?, StopReason::LocalOptimum))
+    if visit.best.is_none() && task.is_steered(graph) {
+        // Holding together yields to what must be.
+        visit.links = None;
+        visit.place(0, 0);
+    }
+    let Some((_, _, labels)) = visit.best else { return Ok(None) };
+    Ok(Some(task.solution(task.partition(graph, labels)?, StopReason::LocalOptimum)))
 }
 
 /// A labelling of the first nodes.
@@ -31,6 +37,7 @@ struct Visit<'g, O> {
     graph: &'g Graph<'g>,
     objective: O,
     floor: f64,
+    ceiling: f64,
     /// Where clusters are to hold together.
     links: Option<Links>,
     labels: Vec<ClusterId>,
@@ -57,10 +64,23 @@ impl<O: Objective> Visit<'_, O> {
             let link: f64 =
                 self.graph.neighbors(node as NodeId).filter(inside).map(|(_, weight)| weight).sum();
             self.clusters[cluster] = before.with(&self.graph.node_sums::<O>(node as NodeId), link);
+            if !self.is_allowed(node, cluster) {
+                self.clusters[cluster] = before;
+                continue;
+            }
             self.labels[node] = cluster as ClusterId;
             self.place(node + 1, n_used.max(cluster + 1));
             self.clusters[cluster] = before;
         }
+    }
+
+    /// Whether a cluster may have a node, by the nodes before it.
+    fn is_allowed(&self, node: usize, cluster: usize) -> bool {
+        let is_with =
+            |partner: NodeId| (partner as usize) < node && self.labels[partner as usize] as usize == cluster;
+        let apart = self.graph.apart();
+        self.objective.mass(&self.clusters[cluster]) <= self.ceiling
+            && !apart.is_some_and(|apart| apart.partners(node as NodeId).any(is_with))
     }
 
     fn compare(&mut self) {

@@ -7,7 +7,9 @@ use crate::hierarchy::{Merging, merge_in_order};
 use crate::objective::Objective;
 use crate::partition::ClusterId;
 
-use super::coarsen::{Coarsening, Level, Levels};
+use super::balanced::{MAX_NODE_SHARE, MAX_SHARE, NODES_PER_CLUSTER, balanced};
+use super::coarsen::{Coarsening, Level, Levels, rebuild_level};
+use super::gather::at_most_asked;
 use super::solution::Solution;
 use super::split::split_until_enough;
 use super::split_merge::split_merge;
@@ -37,7 +39,7 @@ pub(super) fn multilevel<O: Objective>(
     pass: &Pass<'_>,
 ) -> Result<Solution> {
     let mut levels = coarsening(graph, task, pass).run(graph)?;
-    let (labels, n_given) = initial(graph, &levels, task, pass);
+    let (labels, n_given) = initial(graph, &levels, task, pass)?;
     let after_use = if task.plan.is_large { AfterUse::Drop } else { AfterUse::Keep };
     levels.last.of_node = Vec::new();
     levels.top = None;
@@ -53,7 +55,7 @@ pub(super) fn multilevel_twice<O: Objective>(
     pass: &Pass<'_>,
 ) -> Result<[Solution; 2]> {
     let mut levels = coarsening(graph, task, pass).run(graph)?;
-    let (labels, n_given) = initial(graph, &levels, task, pass);
+    let (labels, n_given) = initial(graph, &levels, task, pass)?;
     let refinement = Refinement::new(task, task, n_given, pass);
     let first = refine(graph, &mut levels.kept, labels, AfterUse::Keep, refinement)?;
     let is_below = |level: &Level| {
@@ -66,7 +68,7 @@ pub(super) fn multilevel_twice<O: Objective>(
     let Levels { kept, last, top, stopped } = coarsening(top, strict, pass).run(top)?;
     levels.kept.extend(kept);
     let mut levels = Levels { last, top, stopped, ..levels };
-    let (labels, n_given) = initial(graph, &levels, strict, pass);
+    let (labels, n_given) = initial(graph, &levels, strict, pass)?;
     let refinement = Refinement::new(strict, task, n_given, pass);
     Ok([first, refine(graph, &mut levels.kept, labels, AfterUse::Keep, refinement)?])
 }
@@ -113,10 +115,25 @@ pub(super) fn refined<O: Objective>(
 fn coarsening<'c, O: Objective>(graph: &Graph<'_>, task: &Task<'c, O>, pass: &Pass<'c>) -> Coarsening<'c, O> {
     let (plan, is_cycle) = (task.plan, pass.within.is_some());
     let cap = task.total_mass(graph) / task.n_clusters as f64;
+    if !is_cycle && is_tight(graph, task) {
+        // Light nodes, many for each cluster, from which clusters of nearly the same mass can be made.
+        let merging = Merging {
+            connected: task.connected,
+            propagates: plan.propagation,
+            max_mass: MAX_NODE_SHARE * cap,
+            ceiling: MAX_NODE_SHARE * cap,
+            cap: MAX_NODE_SHARE * cap,
+            noise: pass.noise,
+            seed: pass.seed,
+            ..task.merging_down_to(NODES_PER_CLUSTER * task.n_clusters)
+        };
+        return coarsening_by(merging, task);
+    }
     let merging = Merging {
         floor: if is_cycle { 0.0 } else { task.floor },
         connected: task.merges_linked_only(),
         within: pass.within,
+        ceiling: task.ceiling,
         propagates: plan.propagation,
         has_splits_later: pass.split_rounds > 0,
         cap,
@@ -125,6 +142,16 @@ fn coarsening<'c, O: Objective>(graph: &Graph<'_>, task: &Task<'c, O>, pass: &Pa
         seed: pass.seed,
         ..task.merging_down_to(task.n_clusters)
     };
+    coarsening_by(merging, task)
+}
+
+/// Whether the ceiling leaves so little room that clusters are made of the same mass from the beginning.
+fn is_tight<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>) -> bool {
+    task.ceiling < MAX_SHARE * task.total_mass(graph) / task.n_clusters as f64
+}
+
+fn coarsening_by<'c, O: Objective>(merging: Merging<'c, O>, task: &Task<'c, O>) -> Coarsening<'c, O> {
+    let plan = task.plan;
     Coarsening {
         merging,
         bundles: task.bundles,
@@ -142,12 +169,42 @@ fn initial<O: Objective>(
     levels: &Levels,
     task: &Task<'_, O>,
     pass: &Pass<'_>,
-) -> (Vec<ClusterId>, usize) {
-    match pass.within {
+) -> Result<(Vec<ClusterId>, usize)> {
+    Ok(match pass.within {
         Some(within) => (restricted(&levels.kept, within), task.n_clusters),
         None if levels.stopped.is_some() => (merge_in_haste(graph, &levels.kept, task), task.n_clusters),
+        None if levels.last.count > task.n_clusters => gathered(graph, levels, task, pass)?,
         None => (levels.last.of_node.clone(), levels.last.count),
+    })
+}
+
+/// Labels of the last level where merging has left more groups than there are to be clusters.
+fn gathered<O: Objective>(
+    graph: &Graph<'_>,
+    levels: &Levels,
+    task: &Task<'_, O>,
+    pass: &Pass<'_>,
+) -> Result<(Vec<ClusterId>, usize)> {
+    let last = levels.kept.last();
+    let of_last = last.and_then(|level| level.graph.as_ref());
+    let rebuilt;
+    let groups = match levels.top.as_ref().or(of_last) {
+        Some(groups) => groups,
+        None if last.is_none() => graph,
+        None => {
+            rebuilt = rebuild_level(graph, &levels.kept, task.clock)?;
+            &rebuilt
+        }
+    };
+    if is_tight(graph, task) {
+        let of_group = balanced(groups, task, pass.seed);
+        let labels = levels.last.of_node.iter().map(|&group| of_group[group as usize]).collect();
+        return Ok((labels, task.n_clusters));
     }
+    let (of_group, count) = at_most_asked(groups, task)
+        .unwrap_or_else(|| ((0..groups.n_nodes() as ClusterId).collect(), groups.n_nodes()));
+    let labels = levels.last.of_node.iter().map(|&group| of_group[group as usize]).collect();
+    Ok((labels, count))
 }
 
 /// Labels for the nodes of the last level when there is no time to make better ones.

@@ -122,8 +122,11 @@ impl Facts {
 const MAX_EVEN_VARIANCE: f64 = 0.1;
 
 fn is_even(graph: &Graph<'_>) -> bool {
-    let n_nodes = graph.n_nodes() as f64;
-    let lengths = (0..graph.n_nodes() as NodeId).map(|node| graph.entries(node).len() as f64);
+    // Nodes that stand for known labels, strokes over a picture say, do not count.
+    let is_listed = |node: NodeId| graph.apart().is_some_and(|apart| apart.is_in_list(node));
+    let nodes = || (0..graph.n_nodes() as NodeId).filter(|&node| !is_listed(node));
+    let n_nodes = nodes().count() as f64;
+    let lengths = nodes().map(|node| graph.entries(node).len() as f64);
     let (sum, squares) = lengths.fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
     squares * n_nodes <= (1.0 + MAX_EVEN_VARIANCE) * sum * sum
 }

@@ -13,6 +13,7 @@ use crate::progress::{Progress, Stage};
 use crate::random::Random;
 
 use super::coarsen::Level;
+use super::gather::groups_at_most_asked;
 use super::multilevel::{Pass, multilevel, refined};
 use super::plan::Span;
 use super::solution::Solution;
@@ -197,6 +198,7 @@ pub(super) fn cross<O: Objective>(
     let merging = Merging {
         floor: task.floor,
         connected: task.merges_linked_only(),
+        ceiling: task.ceiling,
         noise: FRESH_NOISE,
         seed,
         ..task.merging_down_to(task.n_clusters)
@@ -206,7 +208,10 @@ pub(super) fn cross<O: Objective>(
         inherited[group as usize] = label;
     }
     let merged = match or_stopped(merging.merge_all(&small, task.clock))? {
-        Ok(groups) => Some(split_until_enough(&small, groups.of_node, groups.count, task)?),
+        Ok(groups) => {
+            let (labels, count) = groups_at_most_asked(&small, groups.of_node, groups.count, task)?;
+            Some(split_until_enough(&small, labels, count, task)?)
+        }
         Err(_) => None,
     };
     let mut levels = [Level::new(small, group_of)];

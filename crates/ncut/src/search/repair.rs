@@ -35,6 +35,7 @@ pub(super) fn repair<O: Objective>(
     let merging = Merging {
         floor: task.floor,
         connected: task.merges_linked_only(),
+        ceiling: task.ceiling,
         ..task.merging_down_to(task.n_clusters)
     };
     let groups = match quotient {

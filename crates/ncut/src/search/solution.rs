@@ -24,6 +24,8 @@ pub(super) struct Solution {
     /// The share of a cluster's weight that is inside it, on average over the clusters: 0 for what chance would give, 1 for
     /// all of it.
     pub(super) cohesion: f64,
+    /// How far the labels are from what is allowed: pairs together that are to be apart, and what is above the ceiling.
+    violation: f64,
     /// How far the smallest cluster's mass is below the floor.
     shortfall: f64,
     /// Why its last descent ended.
@@ -34,7 +36,7 @@ impl Solution {
     pub(super) fn new<O: Objective>(
         partition: Partition<'_, O>,
         stop_reason: StopReason,
-        floor: f64,
+        bounds: Bounds,
     ) -> Self {
         let (objective, n_clusters) = (partition.table().objective_type(), partition.n_clusters());
         let by_modularity = Modularity { total: partition.graph().volume(), resolution: 1.0 };
@@ -46,16 +48,22 @@ impl Solution {
         }
         Self {
             objective: partition.objective(),
+            violation: bounds.violation(&partition),
             labels: partition.into_labels(),
             modularity,
             cohesion: if n_clusters > 1 { (cohesion - 1.0) / (n_clusters as f64 - 1.0) } else { 1.0 },
-            shortfall: shortfall(lowest, floor),
+            shortfall: shortfall(lowest, bounds.floor),
             stop_reason,
         }
     }
 
     pub(super) fn is_feasible(&self) -> bool {
         self.shortfall == 0.0
+    }
+
+    /// Whether everything is as it must be, the floor aside.
+    pub(super) fn is_allowed(&self) -> bool {
+        self.violation == 0.0
     }
 
     /// What [`Choice::Modularity`] compares.
@@ -85,29 +93,56 @@ impl Solution {
             Choice::Objective => solution.objective,
             Choice::Modularity => solution.usefulness(),
         };
-        self.shortfall < other.shortfall || (self.shortfall == other.shortfall && merit(self) > merit(other))
+        let missed = |solution: &Self| (solution.violation, solution.shortfall);
+        missed(self) < missed(other) || (missed(self) == missed(other) && merit(self) > merit(other))
+    }
+}
+
+/// What masses may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// No cluster falls below this where that can be had.
+    pub(super) floor: f64,
+    /// No cluster exceeds this.
+    pub(super) ceiling: f64,
+}
+
+impl Bounds {
+    /// How far labels are from what is allowed: 0 where nothing is wrong.
+    pub(super) fn violation<O: Objective>(&self, partition: &Partition<'_, O>) -> f64 {
+        let together = partition.graph().apart().map_or(0, |apart| apart.n_together(partition.labels()));
+        if self.ceiling == f64::INFINITY {
+            return together as f64;
+        }
+        let objective = partition.table().objective_type();
+        let above =
+            |mass: f64| if mass > self.ceiling * (1.0 + ROUNDING) { mass / self.ceiling - 1.0 } else { 0.0 };
+        let excess = partition.table().iter().map(|cluster| above(objective.mass(&cluster.sums)));
+        together as f64 + excess.sum::<f64>()
     }
 }
 
 /// What counts first when labellings are compared.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Worth {
+    violation: f64,
     shortfall: f64,
     objective: f64,
 }
 
 impl Worth {
-    pub(super) fn of<O: Objective>(partition: &Partition<'_, O>, floor: f64) -> Self {
+    pub(super) fn of<O: Objective>(partition: &Partition<'_, O>, bounds: Bounds) -> Self {
         let objective = partition.table().objective_type();
         let masses = partition.table().iter().map(|cluster| objective.mass(&cluster.sums));
         let lowest = masses.fold(f64::INFINITY, f64::min);
-        Self { shortfall: shortfall(lowest, floor), objective: partition.objective() }
+        let violation = bounds.violation(partition);
+        Self { violation, shortfall: shortfall(lowest, bounds.floor), objective: partition.objective() }
     }
 
     /// Nearer to the floor, or as near and higher in the objective.
     pub(super) fn is_above(&self, other: &Self) -> bool {
-        self.shortfall < other.shortfall
-            || (self.shortfall == other.shortfall && self.objective > other.objective)
+        let missed = |worth: &Self| (worth.violation, worth.shortfall);
+        missed(self) < missed(other) || (missed(self) == missed(other) && self.objective > other.objective)
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn split_merge<O: Objective>(
 ) -> Result<Solution> {
     let mut best = start;
     // Of two clusters none is left to be merged with when one is cut in two.
-    if task.n_clusters < 3 || max_rounds == 0 {
+    if task.n_clusters < 3 || max_rounds == 0 || !may_merge(graph, &best.labels, task) {
         return Ok(best);
     }
     let mut cache = SplitCache::default();
@@ -91,6 +91,19 @@ pub(super) fn split_merge<O: Objective>(
         }
     }
     Ok(best)
+}
+
+/// Whether the two lightest clusters are not too much for the ceiling: otherwise no merge makes up for a split.
+fn may_merge<O: Objective>(graph: &Graph<'_>, labels: &[ClusterId], task: &Task<'_, O>) -> bool {
+    if task.ceiling == f64::INFINITY {
+        return true;
+    }
+    let mut masses = vec![0.0; task.n_clusters];
+    for (node, &label) in (0..).zip(labels) {
+        masses[label as usize] += task.mass(graph, node);
+    }
+    masses.sort_by(f64::total_cmp);
+    masses[0] + masses[1] <= task.ceiling
 }
 
 /// What could be done to the clusters of a labelling.
@@ -202,7 +215,7 @@ impl SplitCache {
         };
         let mut splits: Vec<(ClusterId, Split)> = (0..n_clusters as ClusterId).filter_map(split).collect();
         splits.sort_by(|a, b| b.1.gain.total_cmp(&a.1.gain).then(a.0.cmp(&b.0)));
-        let merges = Merges::new(&graph.contract_observed(labels, n_clusters, task.clock)?, task.objective);
+        let merges = Merges::new(&graph.contract_observed(labels, n_clusters, task.clock)?, task);
         Ok(Offers { splits, merges, contents, parts })
     }
 
@@ -220,12 +233,17 @@ struct Merges {
 }
 
 impl Merges {
-    fn new<O: Objective>(quotient: &Graph<'_>, objective: O) -> Self {
+    fn new<O: Objective>(quotient: &Graph<'_>, task: &Task<'_, O>) -> Self {
+        let objective = task.objective;
+        let is_allowed = |a: ClusterId, b: ClusterId| {
+            task.mass(quotient, a) + task.mass(quotient, b) <= task.ceiling
+                && !quotient.apart().is_some_and(|apart| apart.are_apart(a, b))
+        };
         let sums = |cluster: ClusterId| quotient.node_sums::<O>(cluster);
         let gain = |a: ClusterId, b: ClusterId, weight: f64| objective.merge_gain(&sums(a), &sums(b), weight);
         let mut sorted: Vec<_> = quotient
             .edges()
-            .filter(|(a, b, _)| a != b)
+            .filter(|&(a, b, _)| a != b && is_allowed(a, b))
             .map(|(a, b, weight)| (gain(a, b, weight), a, b))
             .collect();
         sorted.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));

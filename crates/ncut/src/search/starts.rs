@@ -3,13 +3,14 @@
 use crate::communities::{Communities, Thoroughness};
 use crate::descent::{Proof, descend};
 use crate::error::Result;
-use crate::graph::Graph;
+use crate::graph::{Graph, NodeId};
 use crate::hierarchy::n2hi;
 use crate::objective::Objective;
 use crate::parallel::prelude::*;
 use crate::partition::{ClusterId, Partition};
-use crate::progress::StopReason;
+use crate::progress::{Clock, StopReason};
 
+use super::multilevel::completed;
 use super::repair::{at_the_floor, repair};
 use super::solution::Solution;
 use super::task::Task;
@@ -89,6 +90,77 @@ pub(super) fn communities<O: Objective>(
         given(graph, found.labels, task)
     };
     RESOLUTIONS.par_iter().with_max_len(1).map(start).collect()
+}
+
+/// Times that labels spread over all nodes, there and back, and how many numbers may be looked at.
+const SPREADINGS: usize = 60;
+const MAX_SPREAD: usize = 1 << 28;
+
+/// Known labels spread over the graph, and a descent from them. `None` where there are fewer than two, or the graph is too large.
+pub(super) fn known<O: Objective>(
+    graph: &Graph<'_>,
+    task: &Task<'_, O>,
+    seed: u64,
+) -> Result<Option<Solution>> {
+    let Some((labels, n_known)) = spread(graph, task.clock) else { return Ok(None) };
+    let complete = match n_known < task.n_clusters {
+        true => completed(graph, &labels, n_known, task)?.labels,
+        false => labels,
+    };
+    task.improve(graph, complete, Proof::Full, seed).map(Some)
+}
+
+/// Known labels spread over the graph: every node has the one that a random walk from it most likely meets first (Zhu,
+/// Ghahramani and Lafferty 2003; Grady 2006). Also how many there are.
+pub(super) fn spread(graph: &Graph<'_>, clock: &Clock<'_>) -> Option<(Vec<ClusterId>, usize)> {
+    let known = graph.apart().map_or(&[][..], |apart| apart.all_apart());
+    let (n_nodes, n_known) = (graph.n_nodes(), known.len());
+    let work = (2 * SPREADINGS * n_known).saturating_mul(graph.columns().len());
+    if n_known < 2 || work > MAX_SPREAD || clock.is_stopped() {
+        return None;
+    }
+    let mut is_known = vec![false; n_nodes];
+    let mut chances = vec![0.0f32; n_nodes * n_known];
+    for (label, &node) in known.iter().enumerate() {
+        is_known[node as usize] = true;
+        chances[node as usize * n_known + label] = 1.0;
+    }
+    let mut sums = vec![0.0f64; n_known];
+    let mut visit = |node: usize, chances: &mut [f32]| {
+        if is_known[node] {
+            return;
+        }
+        sums.fill(0.0);
+        let mut degree = 0.0;
+        graph.for_each_neighbor(node as NodeId, |neighbor, weight| {
+            degree += weight;
+            for (sum, &chance) in sums.iter_mut().zip(&chances[neighbor as usize * n_known..]) {
+                *sum += weight * f64::from(chance);
+            }
+        });
+        if degree > 0.0 {
+            for (chance, sum) in chances[node * n_known..].iter_mut().zip(&sums) {
+                *chance = (sum / degree) as f32;
+            }
+        }
+    };
+    for _ in 0..SPREADINGS {
+        if clock.is_stopped() {
+            break;
+        }
+        (0..n_nodes).for_each(|node| visit(node, &mut chances));
+        (0..n_nodes).rev().for_each(|node| visit(node, &mut chances));
+    }
+    let most = |row: &[f32]| {
+        let mut best = 0;
+        for label in 1..n_known {
+            if row[label] > row[best] {
+                best = label;
+            }
+        }
+        best as ClusterId
+    };
+    Some((chances.chunks_exact(n_known).map(most).collect(), n_known))
 }
 
 /// A partition without a floor.

@@ -13,14 +13,18 @@ use crate::objective::Objective;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::{Clock, StopReason};
 
+use super::comply::comply;
 use super::connect::{Connected, connected};
 use super::plan::{Choice, Plan};
-use super::solution::{Solution, Worth};
+use super::solution::{Bounds, Solution, Worth};
 
 /// Rounds of chains after a descent, at most.
 const MAX_CHAIN_ROUNDS: u64 = 3;
 /// A round of chains that gains less than this, in units of the objective, is the last.
 const MIN_CHAIN_GAIN: f64 = 1e-9;
+
+/// Nodes that are looked at under a ceiling when pairs of clusters exchange nodes, all pairs together.
+const MAX_NODES_EXCHANGED: usize = 1 << 23;
 
 /// What is asked for.
 #[derive(Clone, Copy)]
@@ -29,8 +33,12 @@ pub(super) struct Task<'t, O> {
     pub(super) n_clusters: usize,
     /// Mass that no cluster may fall below.
     pub(super) floor: f64,
+    /// Mass that no cluster may exceed; infinite for any.
+    pub(super) ceiling: f64,
     /// Whether every cluster is to hold together.
     pub(super) connected: bool,
+    /// Whether there are constraints of any kind.
+    pub(super) is_constrained: bool,
     /// Groups that coarsening starts from, on a graph too large to be contracted beforehand.
     pub(super) bundles: Option<&'t Groups>,
     pub(super) rule: StoppingRule,
@@ -116,11 +124,31 @@ impl<'t, O: Objective> Task<'t, O> {
     ) -> Result<Partition<'g, O>> {
         let (n_clusters, limits) = (self.n_clusters, &self.plan.limits);
         let partition = Partition::for_objective(self.objective, graph, labels, n_clusters, limits)?;
-        Ok(partition.with_floor(self.floor))
+        let mut partition = partition.with_floor(self.floor);
+        partition.set_ceiling(self.ceiling);
+        Ok(partition)
+    }
+
+    pub(super) fn bounds(&self) -> Bounds {
+        Bounds { floor: self.floor, ceiling: self.ceiling }
+    }
+
+    /// Whether there are labels that are not allowed: some nodes of the graph are apart, or there is a ceiling.
+    pub(super) fn is_steered(&self, graph: &Graph<'_>) -> bool {
+        self.ceiling < f64::INFINITY || graph.apart().is_some()
+    }
+
+    /// The partition by labels that were brought to comply where they did not.
+    fn complying<'g>(&self, graph: &'g Graph<'g>, labels: Vec<ClusterId>) -> Result<Partition<'g, O>> {
+        let mut partition = self.partition(graph, labels)?;
+        if self.is_steered(graph) && self.bounds().violation(&partition) > 0.0 {
+            comply(&mut partition, self.floor, self.ceiling, self.clock);
+        }
+        Ok(partition)
     }
 
     pub(super) fn solution(&self, partition: Partition<'_, O>, stop_reason: StopReason) -> Solution {
-        Solution::new(partition, stop_reason, self.floor)
+        Solution::new(partition, stop_reason, self.bounds())
     }
 
     /// Improves labels by single moves, and by chains of them. Where clusters are to hold together, they do in the end; if they
@@ -133,17 +161,18 @@ impl<'t, O: Objective> Task<'t, O> {
         seed: u64,
     ) -> Result<Solution> {
         if !self.connected {
-            let (partition, stop_reason) = self.improve_freely(self.partition(graph, labels)?, proof, seed);
+            let (partition, stop_reason) = self.improve_freely(self.complying(graph, labels)?, proof, seed);
             return Ok(self.solution(partition, stop_reason));
         }
-        let start = self.partition(graph, labels.clone())?;
-        let before = Worth::of(&start, self.floor);
+        let start = self.complying(graph, labels)?;
+        let labels = start.labels().to_vec();
+        let before = Worth::of(&start, self.bounds());
         let (mut partition, mut stop_reason) = self.improve_freely(start, proof, seed);
         let Some(reason) = self.mend(&mut partition) else {
             return Ok(self.solution(partition, stop_reason));
         };
         stop_reason = reason;
-        let mended = Worth::of(&partition, self.floor);
+        let mended = Worth::of(&partition, self.bounds());
         let found = self.solution(partition, stop_reason);
         if self.is_stopped() || !before.is_above(&mended) {
             return Ok(found);
@@ -182,7 +211,11 @@ impl<'t, O: Objective> Task<'t, O> {
                 self.count(&settled);
             }
         }
-        if self.plan.exchanges && self.rule.max_sweeps > 0 && self.exchange_all(&mut partition) > 0.0 {
+        let has_ceiling = self.ceiling < f64::INFINITY;
+        if (self.plan.exchanges || has_ceiling)
+            && self.rule.max_sweeps > 0
+            && self.exchange_all(&mut partition) > 0.0
+        {
             settled = settle_all(&mut partition, &self.rule, proof, &mut links, self.clock);
             self.count(&settled);
         }
@@ -197,6 +230,7 @@ impl<'t, O: Objective> Task<'t, O> {
         let graph = partition.graph();
         let mut active = vec![false; graph.n_nodes()];
         partition.set_floor(0.0);
+        partition.lift_restrictions();
         for node in moved {
             if let Some(step) = partition.move_to(node, labels[node as usize]) {
                 partition.apply(step);
@@ -205,6 +239,11 @@ impl<'t, O: Objective> Task<'t, O> {
             graph.for_each_neighbor(node, |neighbor, _| active[neighbor as usize] = true);
         }
         partition.set_floor(self.floor);
+        partition.set_ceiling(self.ceiling);
+        if self.is_steered(graph) && self.bounds().violation(partition) > 0.0 {
+            // Holding together yields to what must be.
+            comply(partition, self.floor, self.ceiling, self.clock);
+        }
         Some(self.settle_connected(partition, active))
     }
 
@@ -230,9 +269,26 @@ impl<'t, O: Objective> Task<'t, O> {
         })
     }
 
-    /// Lets all pairs of clusters exchange nodes.
+    /// A partition as a solution, brought together where clusters are to hold together.
+    pub(super) fn mended(&self, mut partition: Partition<'_, O>, stop_reason: StopReason) -> Solution {
+        let mended = if self.connected { self.mend(&mut partition) } else { None };
+        self.solution(partition, mended.unwrap_or(stop_reason))
+    }
+
+    /// Lets all pairs of clusters exchange nodes; under a ceiling those that are linked, where that does not take long.
     fn exchange_all(&self, partition: &mut Partition<'_, O>) -> f64 {
         let mut gained = 0.0;
+        if self.ceiling < f64::INFINITY {
+            let n_nodes = partition.graph().n_nodes();
+            if n_nodes.saturating_mul(self.n_clusters) > MAX_NODES_EXCHANGED {
+                return 0.0;
+            }
+            let pairs = linked_pairs(partition);
+            if pairs.len().saturating_mul(n_nodes) > MAX_NODES_EXCHANGED {
+                return 0.0;
+            }
+            return pairs.into_iter().map(|pair| exchange(partition, pair, self.clock)).sum();
+        }
         for second in 1..self.n_clusters as ClusterId {
             for first in 0..second {
                 gained += exchange(partition, [first, second], self.clock);
@@ -259,8 +315,7 @@ impl<'t, O: Objective> Task<'t, O> {
         if self.plan.chains && self.rule.max_sweeps > 0 {
             chains(&mut partition, nodes.iter().copied(), seed, &mut links, self.clock);
         }
-        let mended = if self.connected { self.mend(&mut partition) } else { None };
-        self.solution(partition, mended.unwrap_or(settled.stop_reason))
+        self.mended(partition, settled.stop_reason)
     }
 
     pub(super) fn count(&self, descent: &Descent) {
@@ -268,4 +323,22 @@ impl<'t, O: Objective> Task<'t, O> {
             tally.add(descent);
         }
     }
+}
+
+/// Pairs of clusters with links between them, ascending.
+fn linked_pairs<O: Objective>(partition: &Partition<'_, O>) -> Vec<[ClusterId; 2]> {
+    let (graph, labels) = (partition.graph(), partition.labels());
+    let mut pairs: Vec<[ClusterId; 2]> = Vec::new();
+    for node in 0..graph.n_nodes() as NodeId {
+        let own = labels[node as usize];
+        for &neighbor in &graph.columns()[graph.entries(node)] {
+            let other = labels[neighbor as usize];
+            if own < other && pairs.last() != Some(&[own, other]) {
+                pairs.push([own, other]);
+            }
+        }
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    pairs
 }
