@@ -54,6 +54,7 @@ pub(crate) fn renewed<O: Objective>(
         rule: request.rule,
         plan: &plan,
         clock,
+        reserve: None,
         tally: Some(&tally),
     };
     task.floor = rung.min_share * task.total_mass(graph) / request.n_clusters as f64;
