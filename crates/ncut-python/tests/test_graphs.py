@@ -22,7 +22,7 @@ def test_what_a_clustering_holds():
     assert PLAIN.objective == pytest.approx(objective(GRAPH, PLAIN.labels), abs=1e-12)
     assert PLAIN.ncut == pytest.approx(5 - PLAIN.objective)
     assert PLAIN.n_clusters == 5 and PLAIN.n_components == 1 and PLAIN.nodes is None
-    sums = ("label", "size", "volume", "association")
+    sums = ("label", "size", "weight", "share", "volume", "association")
     assert PLAIN.clusters.dtype.names == (*sums, "inside", "conductance", "n_pieces")
     assert PLAIN.n_disconnected == 0 and (PLAIN.clusters["n_pieces"] == 1).all()
     assert PLAIN.clusters["size"].tolist() == np.bincount(PLAIN.labels).tolist()
