@@ -468,7 +468,9 @@ fn all_starts<O: Objective>(
         from_merging.keep(graph, task, merged);
     }
     all.others.extend(communities?);
-    all.others.extend(starts::known(graph, task, seed)?);
+    if !plan.facts.is_even {
+        all.others.extend(starts::known(graph, task, seed)?);
+    }
     if plan.communities_start {
         all.others.extend(crossed(graph, &all, task, seed)?);
     }
