@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ncut::descent::StoppingRule;
 use ncut::image::{PictureGraph, PixelLinks};
-use ncut::io::{Header, ReadOptions, Verification};
+use ncut::io::{EdgeColumns, Header, ReadOptions, Verification};
 use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
 use ncut::{ComponentChoice, CountRule, Ncut, ObjectiveKind, Preset, Symmetrize};
 
@@ -731,6 +731,9 @@ pub(crate) struct ReadingArgs {
     /// Whether the first line of an edge list names the columns [default: found out]
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
     header: Option<YesNoArg>,
+    /// Columns of an edge list: the two ends and the weight, by name or by number from 1 [default: found out]
+    #[arg(long, value_name = "A,B,W")]
+    columns: Option<EdgeColumns>,
     /// Compare an .ncut file with its checksums before it is used [default: yes]
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true, require_equals = true, num_args = 0..=1,
           default_missing_value = "yes")]
@@ -766,6 +769,7 @@ impl ReadingArgs {
                 Some(YesNoArg::Yes) => Header::Yes,
                 Some(YesNoArg::No) => Header::No,
             },
+            columns: self.columns.clone(),
             memory_limit: self.memory.memory_limit,
             verification: if self.trusts() { Verification::Never } else { Verification::BeforeUse },
         }
@@ -935,7 +939,10 @@ pub(crate) enum Count {
 fn parse_count(text: &str) -> Result<Count, String> {
     match text {
         "auto" => Ok(Count::Auto),
-        _ => text.parse().map(Count::Exactly).map_err(|error: std::num::ParseIntError| error.to_string()),
+        _ => match text.parse() {
+            Ok(n_clusters) => Ok(Count::Exactly(n_clusters)),
+            Err(_) => Err("it must be a whole number, or `auto`".to_owned()),
+        },
     }
 }
 

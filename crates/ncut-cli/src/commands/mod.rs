@@ -51,6 +51,17 @@ fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<
     Ok(())
 }
 
+/// Refuses a drawing whose name promises another kind of picture than SVG.
+fn check_drawing(path: &Path) -> Result<()> {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    match ending {
+        Some(ending) if ending != "svg" && descriptor(path).is_none() => {
+            bail!("{}: the drawing is SVG; choose a name that ends in .svg", path.display())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether two names stand for one file or pipe, or both for standard output. Devices such as `/dev/null` take anything.
 fn is_same(a: &Path, b: &Path) -> bool {
     if is_stdout(a) || is_stdout(b) {
@@ -151,13 +162,20 @@ fn upper_bound(
     }
 }
 
-/// Tells that the first line was taken for a header, which a typing error can cause.
+/// Tells that the first line was taken for a header, which a typing error can cause, and what was not read.
 fn tell_header(summary: &Summary, path: &Path, file: &GraphFile) -> Result<()> {
-    match &file.header {
-        Some(line) => summary.line(&format!(
-            "{}: the first line, `{line}`, is taken for a header (--header no reads it as an edge)",
-            path.display()
-        )),
-        None => Ok(()),
+    let path = path.display();
+    if let Some(line) = &file.header {
+        summary.line(&format!(
+            "{path}: the first line, `{line}`, is taken for a header (--header no reads it as an edge)"
+        ))?;
+    }
+    match &file.ignored_columns[..] {
+        [] => Ok(()),
+        [column] => summary.line(&format!("{path}: column `{column}` is not read (--columns names those to read)")),
+        columns => {
+            let columns = columns.join("`, `");
+            summary.line(&format!("{path}: columns `{columns}` are not read (--columns names those to read)"))
+        }
     }
 }

@@ -12,6 +12,7 @@
 //! points may also be `.parquet`, with the cargo feature `parquet`.
 
 mod binary;
+mod columns;
 mod edge_chunk;
 mod edge_list;
 mod fields;
@@ -42,6 +43,7 @@ use crate::graph::{EdgeSorter, Graph, Spilling, Symmetrize};
 use crate::memory;
 use crate::progress::Clock;
 
+pub use columns::EdgeColumns;
 pub use edge_list::Header;
 pub use fields::Separator;
 pub use labels::{
@@ -64,9 +66,16 @@ pub struct GraphFile {
     pub names: Option<Names>,
     /// The first line of an edge list, where it was taken for a header and skipped.
     pub header: Option<String>,
+    /// Columns of an edge list that are not read: their names, or their numbers where there is no header.
+    pub ignored_columns: Vec<String>,
 }
 
 impl GraphFile {
+    /// A graph whose nodes have these ids, or none.
+     fn new(graph: Graph<'static>, names: Option<Names>) -> Self {
+        Self { graph, names, header: None, ignored_columns: Vec::new() }
+    }
+
     /// Makes sure that what a `.ncut` file holds is what was written, names and all; all other files were checked when
     /// they were read. Algorithms call [`Graph::verify`] themselves; this lets `clock` see it, and stop it.
     ///
@@ -95,12 +104,14 @@ pub enum GraphFormat {
 }
 
 /// How to read a graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// What to do with a matrix that is not symmetric.
     pub symmetrize: Symmetrize,
     /// Whether the first line of an edge list is a header.
     pub header: Header,
+    /// Which columns of an edge list hold the ends and the weight. By default a header tells, or they are the first.
+    pub columns: Option<EdgeColumns>,
     /// When the arrays of a `.ncut` file are checked.
     pub verification: Verification,
     /// Bytes of memory that the edges of an edge list or of a symmetric Matrix Market file may take, about. Those that
@@ -204,7 +215,7 @@ pub fn convert_graph(from: &Path, to: &Path, options: &ReadOptions, clock: &Cloc
     let contents = Source::File(from, clock).contents(format, options, spilling.as_ref());
     match contents.map_err(|error| error.at(from))? {
         Contents::Edges(edges) if edges.sorter.is_spilled() => {
-            let Collected { sorter, n_nodes, names, header } = edges;
+            let Collected { sorter, n_nodes, names, header, ignored_columns } = edges;
             let mut sorter = Some(sorter);
             let mut refused = None;
             let written = write_by(to, clock, |file| {
@@ -225,8 +236,8 @@ pub fn convert_graph(from: &Path, to: &Path, options: &ReadOptions, clock: &Cloc
                 return Err(error.at(from));
             }
             written?;
-            let trusted = ReadOptions { verification: Verification::Never, ..*options };
-            Ok(GraphFile { header, ..read_graph(to, &trusted, &Clock::new())? })
+            let trusted = ReadOptions { verification: Verification::Never, ..options.clone() };
+            Ok(GraphFile { header, ignored_columns, ..read_graph(to, &trusted, &Clock::new())? })
         }
         contents => {
             let file = contents.finish(None).map_err(|error| error.at(from))?;
@@ -313,13 +324,14 @@ struct Collected {
     n_nodes: usize,
     names: Option<Names>,
     header: Option<String>,
+    ignored_columns: Vec<String>,
 }
 
 impl Contents {
     fn finish(self, spilling: Option<&Spilling>) -> Result<GraphFile> {
         match self {
             Self::Graph(file) => Ok(file),
-            Self::Edges(Collected { sorter, n_nodes, names, header }) => match spilling {
+            Self::Edges(Collected { sorter, n_nodes, names, header, ignored_columns }) => match spilling {
                 Some(spilling) if sorter.is_spilled() => {
                     let problem = |error: io::Error| {
                         let folder = spilling.folder.display();
@@ -330,9 +342,9 @@ impl Contents {
                     };
                     let mut file = tempfile::tempfile_in(&spilling.folder).map_err(problem)?;
                     binary::write_sorted(&mut file, sorter, n_nodes, names.as_ref(), Some(spilling))?;
-                    Ok(GraphFile { header, ..binary::map(&file, None, Verification::Never)? })
+                    Ok(GraphFile { header, ignored_columns, ..binary::map(&file, None, Verification::Never)? })
                 }
-                _ => Ok(GraphFile { graph: sorter.graph(n_nodes)?, names, header }),
+                _ => Ok(GraphFile { graph: sorter.graph(n_nodes)?, names, header, ignored_columns }),
             },
         }
     }
@@ -372,7 +384,7 @@ impl<'s> Source<'s> {
         match format {
             GraphFormat::EdgeList(separator) => {
                 let lines = &mut self.lines()?.within(limit);
-                edge_list::read(lines, separator, options.header, spilling).map(Contents::Edges)
+                edge_list::read(lines, separator, options.header, options.columns.as_ref(), spilling).map(Contents::Edges)
             }
             GraphFormat::MatrixMarket => {
                 matrix_market::read(&mut self.lines()?.within(limit), options.symmetrize, spilling)

@@ -202,6 +202,11 @@ impl<'a> Lines<'a> {
         }
     }
 
+    /// The last line read, blanks at its ends included.
+    pub(super) fn whole_line(&self) -> &str {
+        str::from_utf8(without_end(&self.line)).unwrap_or_default()
+    }
+
     /// Number of the last line read.
     pub(super) fn number(&self) -> u64 {
         self.number
