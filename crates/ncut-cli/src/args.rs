@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ncut::descent::StoppingRule;
 use ncut::image::{PictureGraph, PixelLinks};
-use ncut::io::{EdgeColumns, Header, ReadOptions, Verification};
+use ncut::io::{EdgeColumns, Header, ReadOptions, TableOptions, Verification};
 use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
 use ncut::{ComponentChoice, CountRule, Ncut, ObjectiveKind, Preset, Symmetrize};
 
@@ -68,13 +68,20 @@ Graph files, by ending (text also with .gz or .zst):
   .mtx                    Matrix Market, coordinate
   .graph .metis           METIS
   .npz                    scipy.sparse.save_npz
-  .ncut                   our own, which is mapped and not read: `ncut convert` makes it once, for graphs up to
-                          any size
-An edge that an edge list holds twice, in either direction, counts twice.";
+  .graphml .gexf .gml     GraphML, GEXF, GML: networkx, igraph, Gephi
+  .net .json              Pajek, node-link JSON (networkx, d3)
+  .ncut                   our own, mapped and not read; `ncut convert` makes it
+`-` is standard input; --format NAME tells the format where no name does.
+Columns of an edge list are found by a header (source, target, weight and the
+like, in any order) or told by --columns; without either they stand in this
+order, separated by commas, tabs, blanks, semicolons or |.
+An edge that a file holds twice, in either direction, counts twice.";
 
 const LABEL_HELP: &str = "\
-Labels: one integer a line in node order; for edge lists an id and a label, in any order. -1 means none. Also .npy
-arrays, .npz archives (array `y` or `labels`) and, if built with it, .parquet.";
+Labels: one integer a line in node order; where nodes have ids an id and a label,
+in any order. -1 means none. Also .json, .npy arrays, .npz archives (array `y` or
+`labels`), the attribute `cluster` of nodes in .graphml, .gexf and .gml and, if
+built with it, .parquet. Known labels (--truth) may be names of classes.";
 
 #[derive(Debug, Args)]
 #[command(after_help = format!("{GRAPH_HELP}
@@ -85,6 +92,9 @@ Examples:
   ncut cluster roads.mtx -k 32                       the summary only
   ncut cluster roads.mtx -k 32 -o labels.txt         and the labels
   ncut cluster friends.csv -k 8 -o - --quiet         labels to the terminal or a pipe
+  ncut cluster friends.csv -k 8 -o friends.graphml   the graph with its clusters, for Gephi
+  ncut cluster mail.csv -k 4 --columns from,to,n     columns of an edge list by name or number
+  cat friends.csv | ncut cluster - --format csv -k 8   from a pipe
   ncut cluster mesh.graph -k 16 --json report.json   everything that was measured
   ncut cluster mail.npz -k 42 --truth known.npz      compare with known labels
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
@@ -105,6 +115,7 @@ Ctrl-C keeps the best so far; a second one abandons it.
 {EXIT_CODES}"))]
 pub(crate) struct ClusterArgs {
     /// The graph to cluster
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     #[command(flatten)]
     pub(crate) solving: SolvingArgs,
@@ -130,7 +141,9 @@ they are: bring them to comparable scales first.
 
 Examples:
   ncut points digits.npy -k 10 -o labels.txt             the paper's self-tuning graph, 25 neighbours
-  ncut points iris.csv -k 3 --truth species.txt          compare with known labels
+  ncut points iris.csv -k 3 --truth-column species --standardize
+  ncut points rows.csv -k 3 --id-column name --truth-column 6 -o labels.csv
+  ncut points words.npy -k 3 --truth kinds.txt           compare with known labels
   ncut points words.npy -k 50 --affinity cosine          neighbours by angle
   ncut points digits.npy -k 10 --graph-out digits.npz    keep the graph for `ncut cluster`
   ncut points cells.npy --objective modularity --resolution 0.8   communities, as many as there are
@@ -139,6 +152,7 @@ Ctrl-C keeps the best so far; a second one abandons it.
 {EXIT_CODES}"))]
 pub(crate) struct PointsArgs {
     /// The table of points
+    #[arg(value_parser = input_path())]
     pub(crate) table: PathBuf,
     #[command(flatten)]
     pub(crate) solving: SolvingArgs,
@@ -146,6 +160,8 @@ pub(crate) struct PointsArgs {
     pub(crate) steering: SteeringArgs,
     #[command(flatten)]
     pub(crate) labelling: LabellingArgs,
+    #[command(flatten)]
+    pub(crate) describing: TableArgs,
     #[command(flatten)]
     pub(crate) neighbors: NeighborArgs,
     /// Write the graph, in any format `convert` knows
@@ -223,11 +239,13 @@ Examples:
   ncut score friends.csv labels.txt --confidence sure.txt"))]
 pub(crate) struct ScoreArgs {
     /// The graph
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     /// The labels to score; -1 is left out
+    #[arg(value_parser = input_path())]
     pub(crate) labels: PathBuf,
     /// Known labels to compare with; -1 is skipped
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) truth: Option<PathBuf>,
     /// Which objective the score names first
     #[arg(long, value_enum, default_value_t = ObjectiveArg::Ncut)]
@@ -260,6 +278,7 @@ Examples:
   ncut choose digits.npz --rule gap"))]
 pub(crate) struct ChooseArgs {
     /// The graph
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     /// Smallest number of clusters
     #[arg(long, value_name = "K", default_value_t = 1)]
@@ -309,12 +328,13 @@ Examples:
   ncut compare web.mtx -k 32 --time-limit 60         what can be compared within a minute"))]
 pub(crate) struct CompareArgs {
     /// The graph
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     /// Number of clusters
     #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true)]
     pub(crate) n_clusters: usize,
     /// Known labels to compare with; -1 is skipped
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) truth: Option<PathBuf>,
     /// Stop this long after the graph is there; solvers that had no time are left out
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
@@ -352,8 +372,10 @@ Examples:
 {EXIT_CODES}"))]
 pub(crate) struct UpdateArgs {
     /// The labels so far
+    #[arg(value_parser = input_path())]
     pub(crate) old: PathBuf,
     /// The graph as it is now
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     /// Where to write the labels; `-` for standard output [default: nowhere]
     #[arg(short, long, value_name = "LABELS")]
@@ -377,7 +399,7 @@ pub(crate) struct UpdateArgs {
     #[arg(long, value_name = "YES|NO", value_enum, hide_possible_values = true)]
     pub(crate) connected: Option<YesNoArg>,
     /// Known labels to compare with; -1 is skipped
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) truth: Option<PathBuf>,
     /// Stop this long after the input is read and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
@@ -414,15 +436,18 @@ impl UpdateArgs {
 
 Examples:
   ncut convert friends.csv.gz friends.npz
+  ncut convert friends.csv.gz friends.graphml
   ncut convert directed.mtx undirected.mtx --symmetrize max
   ncut convert web.txt.zst web.ncut                  from now on, `ncut cluster web.ncut -k 100` reads nothing
   ncut convert web.txt.zst web.ncut --memory-limit 2G   edges that do not fit are sorted in files beside web.ncut
 
-Only edge lists and .ncut files keep ids; the other formats number the nodes in the order they first appear.
+Matrix Market, METIS and .npz keep no ids: they number the nodes in the order
+they first appear. All other formats keep them.
 With --memory-limit, edge lists and symmetric Matrix Market files are sorted by way of temporary files; arrays over the
 nodes come on top. Other files that need more are refused. Other commands put their temporary files beside the graph."))]
 pub(crate) struct ConvertArgs {
     /// The graph to read
+    #[arg(value_parser = input_path())]
     pub(crate) input: PathBuf,
     /// The file to write
     pub(crate) output: PathBuf,
@@ -589,19 +614,19 @@ impl SolvingArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SteeringArgs {
     /// Known labels, from 0 to K-1: nodes with one keep exactly that cluster; -1, and nodes left out of a file with ids, are free
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) fix: Option<PathBuf>,
     /// Pairs of nodes that are in the same cluster: two ids a line (numbers from 0 where nodes have no ids)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     pub(crate) must_link: Option<PathBuf>,
     /// Pairs of nodes that are in different clusters: two ids a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     pub(crate) cannot_link: Option<PathBuf>,
     /// No cluster's volume above so many times the mean (Ratio-Cut: size; with --node-weights: weight); at least 1
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) max_share: Option<f64>,
     /// Measure shares, and Ratio-Cut's sizes, in these weights of the nodes: a number a line, or an id and a number
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     pub(crate) node_weights: Option<PathBuf>,
 }
 
@@ -619,10 +644,10 @@ pub(crate) struct LabellingArgs {
     #[arg(short, long, value_name = "LABELS")]
     pub(crate) output: Option<PathBuf>,
     /// Start from these labels; -1 leaves a node to its neighbours
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) init: Option<PathBuf>,
     /// Known labels to compare with; -1 is skipped
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) truth: Option<PathBuf>,
     /// Write how sure every label is: label, confidence from 0 to 1, and the three clusters each node leans to with their shares
     #[arg(long, value_name = "FILE")]
@@ -630,6 +655,33 @@ pub(crate) struct LabellingArgs {
     /// Which part of a disconnected graph to cluster; the rest is labelled -1
     #[arg(long, value_enum, default_value_t = ComponentsArg::All)]
     pub(crate) components: ComponentsArg,
+}
+
+/// What the columns of a table are.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Format of the table, by the ending a file of it has (csv, tsv.gz, npy); for `-` and pipes [default: by its name]
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
+    /// Column of the points' ids, by name or number from 1, to be written beside the labels
+    #[arg(long, value_name = "COLUMN")]
+    id_column: Option<String>,
+    /// Column of known classes to compare with, integers or names, by name or number from 1
+    #[arg(long, value_name = "COLUMN", conflicts_with = "truth")]
+    pub(crate) truth_column: Option<String>,
+    /// Bring every column to mean 0 and standard deviation 1 first
+    #[arg(long)]
+    pub(crate) standardize: bool,
+}
+
+impl TableArgs {
+    pub(crate) fn options(&self) -> TableOptions {
+        TableOptions {
+            format: self.format.clone(),
+            id_column: self.id_column.clone(),
+            truth_column: self.truth_column.clone(),
+        }
+    }
 }
 
 /// How points become a graph.
@@ -731,6 +783,9 @@ pub(crate) struct ReadingArgs {
     /// Whether the first line of an edge list names the columns [default: found out]
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
     header: Option<YesNoArg>,
+    /// Format of the graph, by the ending a file of it has (csv, tsv.gz, graphml); for `-` and pipes [default: by its name]
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
     /// Columns of an edge list: the two ends and the weight, by name or by number from 1 [default: found out]
     #[arg(long, value_name = "A,B,W")]
     columns: Option<EdgeColumns>,
@@ -769,6 +824,7 @@ impl ReadingArgs {
                 Some(YesNoArg::Yes) => Header::Yes,
                 Some(YesNoArg::No) => Header::No,
             },
+            format: self.format.clone(),
             columns: self.columns.clone(),
             memory_limit: self.memory.memory_limit,
             verification: if self.trusts() { Verification::Never } else { Verification::BeforeUse },
@@ -945,6 +1001,18 @@ fn parse_count(text: &str) -> Result<Count, String> {
         },
     }
 }
+
+/// The name of a file to read; `-` is standard input.
+fn input_path() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+    use clap::builder::{PathBufValueParser, TypedValueParser};
+    PathBufValueParser::new().map(|path| match path.to_str() {
+        Some("-") => PathBuf::from(STANDARD_INPUT),
+        _ => path,
+    })
+}
+
+/// The name under which the system opens what is given to the program.
+const STANDARD_INPUT: &str = "/dev/stdin";
 
 /// A number of bytes, with K, M, G or T for powers of 1024.
 fn parse_bytes(text: &str) -> Result<u64, String> {

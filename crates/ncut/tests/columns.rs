@@ -70,7 +70,11 @@ fn columns_that_are_neither_ends_nor_weight_are_left_out_and_named() {
         ("id\tsource\ttarget\n\t1\t2\n\t2\t3\n", vec!["id"]),
     ] {
         let file = parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
-        assert_eq!((edges(&file), &file.ignored_columns[..]), (wanted.clone(), &ignored.map_owned()[..]), "{text}");
+        assert_eq!(
+            (edges(&file), &file.ignored_columns[..]),
+            (wanted.clone(), &ignored.map_owned()[..]),
+            "{text}"
+        );
     }
 }
 
@@ -94,7 +98,10 @@ fn a_header_that_does_not_tell_the_columns_is_refused() {
         ("source,x,y\n1,2,3\n", "does not tell which columns are the ends"),
         ("source,target,from,to\n1,2,3,4\n", "has more than one pair of columns that may be the ends"),
         ("source,target,score,count\n1,2,3,4\n", "has more than one column that may be the weight"),
-        ("person,friend\n1,2\n", "`person` and `friend` may be a header or an edge; say which with --header yes"),
+        (
+            "person,friend\n1,2\n",
+            "`person` and `friend` may be a header or an edge; say which with --header yes",
+        ),
         ("source,friend\nann,bob\n", "`source` and `friend` may be a header or an edge"),
         ("1,2,3,4\n", "this line has 4 columns; tell the columns of the ends and the weight by number"),
         ("a,b,0.5;c\n", "semicolons or commas may separate the columns here"),
@@ -143,7 +150,8 @@ fn columns_can_be_told_by_name_or_number() {
 #[test]
 fn separators_are_found_and_kept_apart_from_ids() {
     let ids = |text: &str, separator| {
-        let file = parse_graph(text.as_bytes(), GraphFormat::EdgeList(separator), &ReadOptions::default()).unwrap();
+        let file =
+            parse_graph(text.as_bytes(), GraphFormat::EdgeList(separator), &ReadOptions::default()).unwrap();
         file.names.unwrap().iter().map(std::borrow::Cow::into_owned).collect::<Vec<_>>()
     };
     assert_eq!(ids("Node A;Node B;3\n", Separator::Comma), ["Node A", "Node B"]);
@@ -157,7 +165,14 @@ fn separators_are_found_and_kept_apart_from_ids() {
 fn what_is_written_is_read_whatever_nodes_are_called() {
     let folder = TempDir::new().unwrap();
     let options = ReadOptions { header: Header::No, ..ReadOptions::default() };
-    for text in ["source target\n1 2\n", "a b\n1 2\n", "u v\n1 2\n", "to x\ny z\n", "from,x,2\ny,z,3\n", "u v 1\n3 4 2\n"] {
+    for text in [
+        "source target\n1 2\n",
+        "a b\n1 2\n",
+        "u v\n1 2\n",
+        "to x\ny z\n",
+        "from,x,2\ny,z,3\n",
+        "u v 1\n3 4 2\n",
+    ] {
         let file = parse_with(text, &options).unwrap();
         for name in ["g.txt", "g.csv", "g.tsv"] {
             let path = folder.path().join(name);
@@ -171,7 +186,8 @@ fn what_is_written_is_read_whatever_nodes_are_called() {
 
 #[test]
 fn many_lines_with_other_columns_read_the_same_on_every_thread() {
-    let rows: String = (0..60_000).map(|line| format!("{}.5,x,n{},{}\n", line % 7, line % 900, line % 1013)).collect();
+    let rows: String =
+        (0..60_000).map(|line| format!("{}.5,x,n{},{}\n", line % 7, line % 900, line % 1013)).collect();
     let text = format!("weight,note,source,target\n{rows}");
     let plain: String =
         (0..60_000).map(|line| format!("n{},{},{}.5\n", line % 900, line % 1013, line % 7)).collect();

@@ -175,7 +175,8 @@ fn a_first_line_is_a_header_only_if_it_can_be_nothing_else() {
     assert_eq!(n_edges("Source,Target\n1,2\n").unwrap(), 1, "known names");
     assert_eq!(n_edges("dst src\n1 2\n").unwrap(), 1, "known names, other way round");
     assert_eq!(n_edges("a b\nc d\n").unwrap(), 2, "ids may be words");
-    assert!(n_edges("a b\n1 2\n").unwrap_err().to_string().contains("--header yes or --header no"));
+    assert!(n_edges("p q\n1 2\n").unwrap_err().to_string().contains("--header yes or --header no"));
+    assert_eq!(n_edges("a b\n1 2\n").unwrap(), 1, "letters over numbers");
     assert_eq!(n_edges("a b 7\n1 2 3\n").unwrap(), 2, "a number is a weight");
     for bad in ["a b nan\n1 2 3\n", "a b inf\n1 2 3\n", "a b -1\n"] {
         let error = n_edges(bad).unwrap_err().to_string();

@@ -73,9 +73,16 @@ fn labels_are_written_with_the_graph_and_read_by_id() {
         assert!(error.contains("`0` is no node of the graph"), "{error}");
     }
     let path = folder.path().join("g.csv");
-    assert!(write_labelled_graph(&path, &file.graph, None, &labels).unwrap_err().to_string().contains(".graphml"));
+    assert!(
+        write_labelled_graph(&path, &file.graph, None, &labels).unwrap_err().to_string().contains(".graphml")
+    );
     let path = folder.path().join("short.gml");
-    assert!(write_labelled_graph(&path, &file.graph, None, &labels[..3]).unwrap_err().to_string().contains("3 labels"));
+    assert!(
+        write_labelled_graph(&path, &file.graph, None, &labels[..3])
+            .unwrap_err()
+            .to_string()
+            .contains("3 labels")
+    );
     assert!(!path.exists());
 }
 
@@ -90,7 +97,9 @@ fn labels_in_json_are_a_list_or_an_object() {
         write_labels(&path, &labels, None).unwrap();
         assert_eq!(read_labels(&path, 4, None).unwrap(), labels);
     }
-    let parse = |text: &str| parse_labels(text.as_bytes(), LabelFormat::Json, 2, None).map_err(|error| error.to_string());
+    let parse = |text: &str| {
+        parse_labels(text.as_bytes(), LabelFormat::Json, 2, None).map_err(|error| error.to_string())
+    };
     assert_eq!(parse("[1, 0]").unwrap(), [1, 0]);
     assert!(parse("[1, 0, 2]").unwrap_err().contains("holds 3 labels, but the graph has 2 nodes"));
     assert!(parse("[1, \"x\"]").unwrap_err().contains("`x` is no label"));
@@ -120,8 +129,11 @@ fn classes_may_be_words_in_every_format() {
         ("t.txt", "b virginica\na setosa\nd \"\"\nc setosa\n"),
         ("t.csv", "id,species\nb,virginica\na,setosa\nc,setosa\nd,-1\n"),
         ("t.json", "{\"a\": \"setosa\", \"b\": \"virginica\", \"c\": \"setosa\", \"d\": null}"),
-        ("t.gml", "graph [ node [ id 1 label \"b\" value \"v\" ] node [ id 0 label \"a\" value \"s\" ] \
-                   node [ id 2 label \"c\" value \"s\" ] node [ id 3 label \"d\" ] ]"),
+        (
+            "t.gml",
+            "graph [ node [ id 1 label \"b\" value \"v\" ] node [ id 0 label \"a\" value \"s\" ] \
+                   node [ id 2 label \"c\" value \"s\" ] node [ id 3 label \"d\" ] ]",
+        ),
     ] {
         let path = folder.path().join(name);
         fs::write(&path, text).unwrap();

@@ -87,7 +87,7 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
         curve: curve.rows.iter().map(Row::new).collect(),
     };
     if let Some(path) = json {
-        write_json(path, &report)?;
+        write_json(path, "choose", &args.graph, &report)?;
     }
     if let Some(path) = picture {
         let drawing = draw(&curve);

@@ -18,9 +18,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use ncut::io::{GraphFile, check_writable, read_graph};
+use ncut::io::{
+    GraphFile, Names, are_written_with_graph, check_writable, read_graph, write_labelled_graph, write_labels,
+};
 use ncut::spectral::{Spectrum, SpectrumSettings, UpperBound};
-use ncut::{ComponentChoice, Graph, Ncut};
+use ncut::{ComponentChoice, Graph, Label, Ncut};
 
 use crate::UsageError;
 use crate::args::{Count, ReadingArgs, SolvingArgs};
@@ -43,6 +45,10 @@ fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<
         if inputs.iter().flatten().any(|input| is_same(input, output)) {
             bail!("{}: the output would overwrite the input; give it another name", output.display());
         }
+    }
+    let n_standard = inputs.iter().flatten().filter(|input| descriptor(input) == Some(0)).count();
+    if n_standard > 1 {
+        return Err(UsageError("only one input can be standard input; give the others names".to_owned()).into());
     }
     for output in outputs.into_iter().filter(|output| !is_stdout(output)) {
         check_writable(output)?;
@@ -118,6 +124,14 @@ fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &Wat
     let verify = started.elapsed().as_secs_f64() - read;
     watch.limit_memory(reading.memory.memory_limit);
     Ok(Opened { file, seconds: Seconds { read, verify, ..Seconds::default() } })
+}
+
+/// Writes labels to a file; with the graph, where its format holds both.
+fn write_labels_to(path: &Path, graph: &Graph<'_>, names: Option<&Names>, labels: &[Label]) -> ncut::Result<()> {
+    match are_written_with_graph(path) {
+        true => write_labelled_graph(path, graph, names, labels),
+        false => write_labels(path, labels, names),
+    }
 }
 
 /// Refuses a bound that needs too much memory, before there are labels to be lost.

@@ -127,7 +127,8 @@ impl LabelTexts {
             }
             let has_ids = fields.len() == 2;
             if fields.len() > 2 || (!found.texts.is_empty() && found.ids.is_some() != has_ids) {
-                let problem = "a line is a class, or an id and a class (a name with blanks in quotes); all lines alike";
+                let problem =
+                    "a line is a class, or an id and a class (a name with blanks in quotes); all lines alike";
                 return Err(refuse(format!("{problem}, but this one has {} columns", fields.len())));
             }
             if found.texts.len() >= n_nodes.saturating_mul(4).saturating_add(1 << 20) {
@@ -146,8 +147,9 @@ impl LabelTexts {
     pub(super) fn labels(self, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
         let parse = |(place, text): (usize, &String)| match text.as_str() {
             "" => Ok(UNLABELLED),
-            text => parse_label(text)
-                .map_err(|problem| Error::in_file(self.lines.get(place).copied(), problem)),
+            text => {
+                parse_label(text).map_err(|problem| Error::in_file(self.lines.get(place).copied(), problem))
+            }
         };
         let labels = self.texts.iter().enumerate().map(parse).collect::<Result<Vec<Label>>>()?;
         self.placed(labels, n_nodes, names)
@@ -183,7 +185,8 @@ impl LabelTexts {
             };
         };
         let at = |place: usize| self.lines.get(place).copied();
-        let mut by_id = LabelsById::new(n_nodes, Some(names)).map_err(|problem| Error::in_file(None, problem))?;
+        let mut by_id =
+            LabelsById::new(n_nodes, Some(names)).map_err(|problem| Error::in_file(None, problem))?;
         for (place, (id, label)) in ids.iter().zip(labels).enumerate() {
             by_id.set(id, label).map_err(|problem| Error::in_file(at(place), problem))?;
         }

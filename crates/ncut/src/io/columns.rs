@@ -26,7 +26,17 @@ const ENDS: [[&str; 2]; 14] = [
 const LETTERS: [[&str; 2]; 3] = [["u", "v"], ["i", "j"], ["a", "b"]];
 /// Names by which the column of the weight is known, the plainest first.
 const WEIGHTS: [&str; 12] = [
-    "weight", "weights", "edgeweight", "w", "value", "val", "strength", "similarity", "score", "count", "counts",
+    "weight",
+    "weights",
+    "edgeweight",
+    "w",
+    "value",
+    "val",
+    "strength",
+    "similarity",
+    "score",
+    "count",
+    "counts",
     "frequency",
 ];
 /// Columns that many programs write beside an edge, and that are neither its ends nor its weight.
@@ -91,7 +101,10 @@ impl Places {
     /// Names of the columns that are not read.
     pub(super) fn ignored(self, n_columns: usize, header: Option<&Fields>) -> Vec<String> {
         let is_read = |column: usize| [Some(self.from), Some(self.to), self.weight].contains(&Some(column));
-        let name = |column: usize| match header.filter(|header| column < header.len()).map(|header| header.get(column)) {
+        let name = |column: usize| match header
+            .filter(|header| column < header.len())
+            .map(|header| header.get(column))
+        {
             Some(name) if !name.is_empty() => name.to_owned(),
             _ => (column + 1).to_string(),
         };
@@ -142,13 +155,17 @@ impl Signs<'_> {
         let (from, to) = (place(&asked.from)?, place(&asked.to)?);
         let weight = asked.weight.as_ref().map(place).transpose()?;
         if from == to || Some(from) == weight || Some(to) == weight {
-            return Err("--columns names a column twice; the ends and the weight are columns of their own".to_owned());
+            return Err(
+                "--columns names a column twice; the ends and the weight are columns of their own".to_owned()
+            );
         }
         let places = Places { from, to, weight };
         let is_header = match self.header {
             Header::Yes => true,
             Header::No if is_by_name => {
-                return Err("columns can be named only where there is a header; give their numbers".to_owned());
+                return Err(
+                    "columns can be named only where there is a header; give their numbers".to_owned()
+                );
             }
             Header::No => false,
             Header::Detect => {
@@ -170,7 +187,9 @@ impl Signs<'_> {
         let found: Vec<usize> = if exact.is_empty() { alike() } else { exact };
         match found[..] {
             [column] => Ok(column),
-            [] => Err(format!("there is no column `{name}` in the header; its columns are {}", self.listed())),
+            [] => {
+                Err(format!("there is no column `{name}` in the header; its columns are {}", self.listed()))
+            }
             _ => Err(format!("there are {} columns `{name}`; give the number of one", found.len())),
         }
     }
@@ -185,7 +204,8 @@ impl Signs<'_> {
             };
         }
         let are_words = (0..n_columns).all(|column| is_word(self.first.get(column)));
-        let names_end = n_columns > 2 && are_words && (0..n_columns).any(|column| is_end(self.first.get(column)));
+        let names_end =
+            n_columns > 2 && are_words && (0..n_columns).any(|column| is_end(self.first.get(column)));
         // A missing weight or a Python dictionary is no name of a column.
         let names_weight = n_columns == 3 && is_name(self.first.get(2));
         let has_ends = are_words && self.known_ends(&ENDS).next().is_some() || self.letters_are_names();
@@ -263,7 +283,8 @@ impl Signs<'_> {
     }
 
     fn numbers_follow(&self, from: usize, to: usize) -> bool {
-        let is_number = |line: &Fields, column| column < line.len() && line.get(column).parse::<f64>().is_ok();
+        let is_number =
+            |line: &Fields, column| column < line.len() && line.get(column).parse::<f64>().is_ok();
         self.second.is_some_and(|second| is_number(second, from) && is_number(second, to))
     }
 
@@ -289,7 +310,8 @@ impl Signs<'_> {
     }
 
     fn listed(&self) -> String {
-        let names: Vec<String> = (0..self.first.len()).map(|column| format!("`{}`", self.first.get(column))).collect();
+        let names: Vec<String> =
+            (0..self.first.len()).map(|column| format!("`{}`", self.first.get(column))).collect();
         names.join(", ")
     }
 }
@@ -309,7 +331,10 @@ fn is_end(name: &str) -> bool {
 
 /// A name in small letters, without what programs put between words.
 fn plain(name: &str) -> String {
-    name.chars().filter(|letter| !matches!(letter, ' ' | '_' | '-' | '.' | ':')).flat_map(char::to_lowercase).collect()
+    name.chars()
+        .filter(|letter| !matches!(letter, ' ' | '_' | '-' | '.' | ':'))
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 /// Whether a text may be the name of a column but no number.

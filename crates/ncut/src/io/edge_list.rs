@@ -137,23 +137,30 @@ fn start(
         // Texts beside an edge may hold blanks, or be missing.
         if let Some(line) = second.as_mut().filter(|line| line.text.contains('\t')) {
             line.cut = Cut::At('\t');
-            line.fields.split_whole(&line.text, line.cut).map_err(|problem| Error::in_file(line.number, problem))?;
+            line.fields
+                .split_whole(&line.text, line.cut)
+                .map_err(|problem| Error::in_file(line.number, problem))?;
         }
     }
     let edges: Vec<&Seen> = [(!is_header).then_some(&first), second.as_ref()].into_iter().flatten().collect();
     let Some(first_edge) = edges.first() else { return Err(none()) };
-    let n_columns = if is_header { first.fields.len().max(first_edge.fields.len()) } else { first.fields.len() };
+    let n_columns =
+        if is_header { first.fields.len().max(first_edge.fields.len()) } else { first.fields.len() };
     if is_header && first.fields.len() < first_edge.fields.len() {
         let (n_named, n_found) = (first.fields.len(), first_edge.fields.len());
-        let problem = format!("this line has {n_found} columns, but the header names {n_named}; name them all");
+        let problem =
+            format!("this line has {n_found} columns, but the header names {n_named}; name them all");
         return Err(Error::in_file(first_edge.number, problem));
     }
     // A header may name a weight that no line has.
     let places = match (columns, places.weight) {
-        (None, Some(weight)) if first_edge.fields.len() == 2 && weight == 2 => Places { weight: None, ..places },
+        (None, Some(weight)) if first_edge.fields.len() == 2 && weight == 2 => {
+            Places { weight: None, ..places }
+        }
         _ => places,
     };
-    let n_columns = if places.are_all_of(first_edge.fields.len()) { first_edge.fields.len() } else { n_columns };
+    let n_columns =
+        if places.are_all_of(first_edge.fields.len()) { first_edge.fields.len() } else { n_columns };
     let places = (!places.are_all_of(n_columns)).then_some(places);
     let layout = EdgeLayout { layout: Layout { cut: first_edge.cut, n_columns }, places };
     let parse = |line: &&Seen| Parsed {
@@ -187,7 +194,9 @@ pub(super) fn write(
     };
     let weighted = graph.n_isolated() > 0 || !matches!(graph.weights(), crate::Weights::Unit);
     // Nodes may be called what columns are called; a header of our own keeps their edge one.
-    let ids = |(from, to, _): (u32, u32, f64)| names.map(|names| [from, to].map(|node| names.get(node).into_owned()));
+    let ids = |(from, to, _): (u32, u32, f64)| {
+        names.map(|names| [from, to].map(|node| names.get(node).into_owned()))
+    };
     let mut first = rows(graph).filter_map(ids);
     if let Some(ids) = first.next()
         && would_be_misread(&ids, first.next().as_ref())
@@ -223,9 +232,12 @@ fn rows<'g>(graph: &'g Graph<'_>) -> impl Iterator<Item = (u32, u32, f64)> + 'g 
 /// Where the lines of an edge list are cut, as its first line tells; refused where that is a guess.
 fn find_cut(line: &str, separator: Separator, fields: &mut Fields) -> Result<Cut, String> {
     let cut = Cut::of(line, separator);
-    if cut == Cut::At(',') && Cut::of(&line.replace(',', "."), separator) == Cut::At(';') {
+    if cut == Cut::At(',')
+        && !line.contains('"')
+        && Cut::of(&line.replace(',', "."), separator) == Cut::At(';')
+    {
         fields.split(line, Cut::At(';'))?;
-        if fields.len() > 1 && !line.contains('"') {
+        if fields.len() > 1 {
             return Err(
                 "semicolons or commas may separate the columns here; use one of them only, and write weights with a \
                  point (0.5)"

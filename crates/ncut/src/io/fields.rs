@@ -199,7 +199,7 @@ pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// An id as a column: in quotes where it would be taken apart, or taken for something else, otherwise.
 pub(super) fn quoted(id: &str, separator: char) -> String {
-    let splits = |c: char| c == separator || c == ',' || c == '"' || (separator == ' ' && c.is_whitespace());
+    let splits = |c: char| c == separator || matches!(c, ',' | ';' | '|' | '"') || (separator == ' ' && c.is_whitespace());
     let misread = id.starts_with(COMMENTS) || id.starts_with(BYTE_ORDER_MARK);
     if id.contains(splits) || id.trim() != id || misread {
         format!("\"{}\"", id.replace('"', "\"\""))

@@ -70,10 +70,16 @@ impl Reading {
                 return Err(Error::in_file(None, "a graph inside a node cannot be read; flatten it first"));
             }
             "graph" if std::mem::replace(&mut self.has_graph, true) => {
-                return Err(Error::in_file(None, "here is a second graph; give every graph a file of its own"));
+                return Err(Error::in_file(
+                    None,
+                    "here is a second graph; give every graph a file of its own",
+                ));
             }
             "hyperedge" => {
-                return Err(Error::in_file(None, "a hyperedge is no edge between two nodes; expand it first"));
+                return Err(Error::in_file(
+                    None,
+                    "a hyperedge is no edge between two nodes; expand it first",
+                ));
             }
             "key" => {
                 let id = element.need("id")?.to_owned();
@@ -109,7 +115,8 @@ impl Reading {
             "node" => self.node = None,
             "edge" => {
                 if let Some((from, to, weight)) = self.edge.take() {
-                    let usual = || self.keys.values().find(|key| is_weight(key)).and_then(|key| key.default.clone());
+                    let usual =
+                        || self.keys.values().find(|key| is_weight(key)).and_then(|key| key.default.clone());
                     let weight = weight.or_else(usual);
                     self.listed.add_edge(&from, &to, weight.as_deref())?;
                 }
@@ -153,7 +160,9 @@ pub(super) fn write(writer: &mut dyn Write, outline: &Outline<'_>) -> io::Result
         let id = escaped(&outline.id(node));
         match outline.label(node) {
             None => writeln!(writer, "    <node id=\"{id}\"/>")?,
-            Some(label) => writeln!(writer, "    <node id=\"{id}\"><data key=\"cluster\">{label}</data></node>")?,
+            Some(label) => {
+                writeln!(writer, "    <node id=\"{id}\"><data key=\"cluster\">{label}</data></node>")?
+            }
         }
     }
     for (from, to, weight) in outline.graph.edges() {

@@ -86,7 +86,9 @@ impl Listed {
 
     /// An attribute of a node, kept if it may be its cluster.
     pub(super) fn set_attribute(&mut self, node: NodeId, attribute: &str, value: &str) {
-        let Some(kind) = CLASSES.iter().position(|known| attribute.eq_ignore_ascii_case(known)) else { return };
+        let Some(kind) = CLASSES.iter().position(|known| attribute.eq_ignore_ascii_case(known)) else {
+            return;
+        };
         let classes = &mut self.classes[kind];
         if classes.len() <= node as usize {
             classes.resize(node as usize + 1, None);
@@ -164,9 +166,8 @@ impl<'t> Located<'t> {
     pub(super) fn new(bytes: &'t [u8]) -> Result<Self> {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = as_text(bytes).map_err(|problem| {
-            let n_good = str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), |_| {
-                memchr::memchr(0, bytes).unwrap_or(0)
-            });
+            let n_good = str::from_utf8(bytes)
+                .map_or_else(|error| error.valid_up_to(), |_| memchr::memchr(0, bytes).unwrap_or(0));
             Error::in_file(1 + memchr::memchr_iter(b'\n', &bytes[..n_good]).count() as u64, problem)
         })?;
         Ok(Self { text, place: 0, line: 1 })

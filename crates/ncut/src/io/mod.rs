@@ -15,6 +15,7 @@
 mod binary;
 mod classes;
 mod columns;
+mod described_table;
 mod edge_chunk;
 mod edge_list;
 mod fields;
@@ -56,6 +57,7 @@ use crate::progress::Clock;
 
 pub use classes::read_classes;
 pub use columns::EdgeColumns;
+pub use described_table::{TableFile, TableOptions, read_described_table};
 pub use edge_list::Header;
 pub use fields::Separator;
 pub use labels::{

@@ -32,16 +32,19 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListedGraph> {
             section = match words.next().unwrap_or_default().to_lowercase().as_str() {
                 "network" => continue,
                 "vertices" if n_nodes > 0 => {
-                    return Err(refuse("here is a second network; give every network a file of its own".into()));
+                    return Err(refuse(
+                        "here is a second network; give every network a file of its own".into(),
+                    ));
                 }
                 "vertices" => {
                     let count = parse_count(words.next().unwrap_or_default()).map_err(refuse)?;
                     let what = "a graph with as many nodes as the first line promises";
                     let needed = count.saturating_mul(memory::PER_NODE + 64);
                     memory::check_within(budget, what, needed, "correct that line")?;
-                    n_nodes = usize::try_from(count).ok().filter(|&count| count < NodeId::MAX as usize).ok_or(
-                        Error::TooManyNodes { n_nodes: count },
-                    )?;
+                    n_nodes = usize::try_from(count)
+                        .ok()
+                        .filter(|&count| count < NodeId::MAX as usize)
+                        .ok_or(Error::TooManyNodes { n_nodes: count })?;
                     for node in 1..=n_nodes {
                         listed.add_node(&node.to_string())?;
                     }
@@ -57,7 +60,8 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListedGraph> {
             continue;
         }
         fields.split(line, Cut::WhiteSpace).map_err(refuse)?;
-        let node = |column: usize| parse_node(fields.get(column), n_nodes).map(|node| node + 1).map_err(refuse);
+        let node =
+            |column: usize| parse_node(fields.get(column), n_nodes).map(|node| node + 1).map_err(refuse);
         let named = |error: Error| match error {
             Error::BadFile { problem, .. } => refuse(problem),
             other => other,
@@ -98,7 +102,10 @@ pub(super) fn check_writable(outline: &Outline<'_>) -> Result<()> {
         None => Ok(()),
         Some(id) => Err(Error::in_file(
             None,
-            format!("the id `{}` has a quote or a line end, which Pajek cannot hold; choose another format", id.escape_debug()),
+            format!(
+                "the id `{}` has a quote or a line end, which Pajek cannot hold; choose another format",
+                id.escape_debug()
+            ),
         )),
     }
 }

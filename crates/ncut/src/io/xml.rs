@@ -30,9 +30,8 @@ impl Element {
 
     /// An attribute that must be there.
     pub(super) fn need(&self, name: &str) -> Result<&str> {
-        self.get(name).ok_or_else(|| {
-            Error::in_file(None, format!("this <{}> has no attribute `{name}`", self.name))
-        })
+        self.get(name)
+            .ok_or_else(|| Error::in_file(None, format!("this <{}> has no attribute `{name}`", self.name)))
     }
 }
 
@@ -116,9 +115,9 @@ fn element(start: &BytesStart<'_>) -> Result<Element, String> {
 /// Text without what stands for single characters; entities that a document defines are refused.
 fn unescape(text: &str) -> Result<String, String> {
     let plain = quick_xml::escape::unescape(text);
-    plain.map(std::borrow::Cow::into_owned).map_err(|_| {
-        "an entity such as `&name;` is not expanded here; write the text itself".to_owned()
-    })
+    plain
+        .map(std::borrow::Cow::into_owned)
+        .map_err(|_| "an entity such as `&name;` is not expanded here; write the text itself".to_owned())
 }
 
 /// Text as the value of an attribute or between elements.
@@ -147,7 +146,10 @@ pub(super) fn check_ids(names: Option<&Names>) -> Result<()> {
         None => Ok(()),
         Some(id) => Err(Error::in_file(
             None,
-            format!("the id `{}` has a character that XML cannot hold; choose another format", id.escape_debug()),
+            format!(
+                "the id `{}` has a character that XML cannot hold; choose another format",
+                id.escape_debug()
+            ),
         )),
     }
 }
