@@ -14,7 +14,7 @@ use crate::UsageError;
 
 /// Normalized-Cut graph clustering: direct, fast, deterministic, exact in k
 #[derive(Debug, Parser)]
-#[command(name = "ncut", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "ncut", version, arg_required_else_help = true, after_help = flow(EXAMPLES))]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -29,7 +29,7 @@ Examples:
   ncut score roads.mtx labels.txt                  score labels on a graph
   ncut choose roads.mtx --from 1 --to 20           how many clusters?
   ncut compare roads.mtx -k 32                     every solver side by side
-  ncut update old.txt roads.csv -o new.txt         clusters of a graph that has changed
+  ncut update groups.txt friends.csv -o new.txt    clusters of a graph that has changed
   ncut convert friends.csv.gz friends.npz          change the format
 
 `ncut COMMAND --help` tells more about a command.";
@@ -84,7 +84,7 @@ in any order. -1 means none. Also .json, .npy arrays, .npz archives (array `y` o
 built with it, .parquet. Known labels (--truth) may be names of classes.";
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 {LABEL_HELP}
 
@@ -96,7 +96,7 @@ Examples:
   ncut cluster mail.csv -k 4 --columns from,to,n     columns of an edge list by name or number
   cat friends.csv | ncut cluster - --format csv -k 8   from a pipe
   ncut cluster mesh.graph -k 16 --json report.json   everything that was measured
-  ncut cluster mail.npz -k 42 --truth known.npz      compare with known labels
+  ncut cluster mail.npz -k 42 --truth known.txt      compare with known labels
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
   ncut cluster web.mtx -k 100 --min-share 0          plain N-Cut, slivers and all
   ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
@@ -104,7 +104,7 @@ Examples:
   ncut cluster friends.csv --objective modularity    communities, as many as there are
   ncut cluster friends.csv --objective modularity --resolution 2   more and smaller ones
   ncut cluster friends.csv --objective modularity -k 8   exactly 8 communities
-  ncut cluster friends.csv -k 8 --fix known.txt      nodes with a known label keep it
+  ncut cluster friends.csv -k 8 --fix fixed.txt      nodes with a known label keep it
   ncut cluster friends.csv -k 8 --must-link together.txt --cannot-link apart.txt
   ncut cluster mesh.graph -k 16 --max-share 1.05     no cluster above 1.05 times the mean
   ncut cluster roads.mtx -k 32 --node-weights people.txt --max-share 1.1   balance people, not degrees
@@ -112,7 +112,7 @@ Examples:
   ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped instead of read
 
 Ctrl-C keeps the best so far; a second one abandons it.
-{EXIT_CODES}"))]
+{EXIT_CODES}")))]
 pub(crate) struct ClusterArgs {
     /// The graph to cluster
     #[arg(value_parser = input_path())]
@@ -130,7 +130,7 @@ pub(crate) struct ClusterArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("\
+#[command(after_help = flow(&format!("\
 Tables, by ending: .npy and .npz arrays (array `X` or the only one), .csv .tsv .txt with or without a header (also .gz
 or .zst), .parquet if built with it. One point a row, one feature a column; all numbers.
 
@@ -149,7 +149,7 @@ Examples:
   ncut points cells.npy --objective modularity --resolution 0.8   communities, as many as there are
 
 Ctrl-C keeps the best so far; a second one abandons it.
-{EXIT_CODES}"))]
+{EXIT_CODES}")))]
 pub(crate) struct PointsArgs {
     /// The table of points
     #[arg(value_parser = input_path())]
@@ -174,7 +174,7 @@ pub(crate) struct PointsArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("\
+#[command(after_help = flow(&format!("\
 Pictures: PNG, JPEG, BMP, GIF, PNM, QOI, TGA, TIFF, WebP; grey or colour, 8 or 16 bits; what is transparent is seen
 over white. The output is a picture by its ending (.png .jpg .bmp .gif .ppm .qoi .tga .tif .webp), or the labels as an
 array of rows and columns (.npy).
@@ -184,9 +184,9 @@ By default the weights are those of scikit-learn's coins: exp(-beta * difference
 Examples:
   ncut segment photo.jpg -k 12 -o regions.png                     borders drawn over the photograph
   ncut segment photo.jpg -k 12 -o regions.png --style flat        every region in a colour of its own
-  ncut segment coins.png -k 25 --blur 2 --scale 0.2 -o coins.npy  the coins of the paper, as labels
+  ncut segment coins.png -k 25 --blur 2 --scale 0.2 -o coins.npy   the coins of the paper, as labels
   ncut segment cells.tif -k 40 --graph radius --radius 3 -o cells.png
-  ncut segment photo.jpg -k 12 -o regions.png --graph-out photo.npz --json report.json
+  ncut segment photo.jpg -k 12 -o regions.png --graph-out photo.npz
   ncut segment photo.jpg -k 3 -o regions.png --seeds scribbles.png   every colour painted is a region
   ncut segment photo.jpg -k 12 -o regions.png --mask inside.png      only what the mask shows white
 
@@ -195,7 +195,7 @@ first pixel that has it, row by row; -k may be larger than the number of colours
 pixels that are lighter than middle grey are divided, the others get no region (-1).
 
 Ctrl-C keeps the best so far; a second one abandons it.
-{EXIT_CODES}"))]
+{EXIT_CODES}")))]
 pub(crate) struct SegmentArgs {
     /// The picture to divide
     pub(crate) image: PathBuf,
@@ -228,15 +228,15 @@ pub(crate) struct SegmentArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 {LABEL_HELP}
 
 Examples:
   ncut score roads.mtx labels.txt
-  ncut score mail.npz labels.txt --truth known.npz --json -
-  ncut score friends.csv labels.txt --fix known.txt --max-share 1.1   and what they do not keep
-  ncut score friends.csv labels.txt --confidence sure.txt"))]
+  ncut score mail.npz found.txt --truth known.txt --json -
+  ncut score friends.csv groups.txt --fix fixed.txt --max-share 1.1   and what they do not keep
+  ncut score friends.csv groups.txt --confidence sure.txt")))]
 pub(crate) struct ScoreArgs {
     /// The graph
     #[arg(value_parser = input_path())]
@@ -262,7 +262,7 @@ pub(crate) struct ScoreArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 Clusters are counted where the boundaries between them are clearly thinner than any cut through them. In networks whose
 degrees differ much, communities are counted instead, if their modularity is clearly above that of chance. The answer does
@@ -275,7 +275,7 @@ Examples:
   ncut choose roads.mtx                              numbers from 1 to 20
   ncut choose roads.mtx --from 5 --to 40 -o curve.svg
   ncut choose digits.npz --to 15 --json curve.json
-  ncut choose digits.npz --rule gap"))]
+  ncut choose digits.npz --rule gap")))]
 pub(crate) struct ChooseArgs {
     /// The graph
     #[arg(value_parser = input_path())]
@@ -313,7 +313,7 @@ pub(crate) struct ChooseArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 {LABEL_HELP}
 
@@ -323,9 +323,9 @@ spectral rotation; the seconds of each include its eigenvectors. The presets sta
 
 Examples:
   ncut compare roads.mtx -k 32
-  ncut compare mail.npz -k 42 --truth known.npz --json table.json
+  ncut compare mail.npz -k 42 --truth known.txt --json table.json
   ncut compare roads.mtx -k 32 --best 20             preset `best` too, for 20 seconds
-  ncut compare web.mtx -k 32 --time-limit 60         what can be compared within a minute"))]
+  ncut compare web.mtx -k 32 --time-limit 60         what can be compared within a minute")))]
 pub(crate) struct CompareArgs {
     /// The graph
     #[arg(value_parser = input_path())]
@@ -357,7 +357,7 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 {LABEL_HELP}
 
@@ -366,10 +366,10 @@ join the clusters they are most linked to; then nodes next to another cluster mo
 cluster that is no more leaves its number unused; new clusters have numbers above all old ones.
 
 Examples:
-  ncut update old.txt friends.csv -o new.txt             as many clusters as before
-  ncut update old.txt friends.csv -k 9 -o new.txt        and one more than that
-  ncut update old.txt friends.csv --stay 1 --json -      fewer moves; what moved, what is new, what is gone
-{EXIT_CODES}"))]
+  ncut update groups.txt friends.csv -o new.txt             as many clusters as before
+  ncut update groups.txt friends.csv -k 9 -o new.txt        and one more than that
+  ncut update groups.txt friends.csv --stay 1 --json -      fewer moves; what moved, what is new, what is gone
+{EXIT_CODES}")))]
 pub(crate) struct UpdateArgs {
     /// The labels so far
     #[arg(value_parser = input_path())]
@@ -432,7 +432,7 @@ impl UpdateArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 Examples:
   ncut convert friends.csv.gz friends.npz
@@ -444,7 +444,7 @@ Examples:
 Matrix Market, METIS and .npz keep no ids: they number the nodes in the order
 they first appear. All other formats keep them.
 With --memory-limit, edge lists and symmetric Matrix Market files are sorted by way of temporary files; arrays over the
-nodes come on top. Other files that need more are refused. Other commands put their temporary files beside the graph."))]
+nodes come on top. Other files that need more are refused. Other commands put their temporary files beside the graph.")))]
 pub(crate) struct ConvertArgs {
     /// The graph to read
     #[arg(value_parser = input_path())]
@@ -459,12 +459,12 @@ pub(crate) struct ConvertArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = flow("\
 Two examples of the paper are made from a fixed seed and clustered: two noisy circles (200 points each and 100
 noise points) and five blocks of 100 nodes. A table is printed, a picture (SVG) is written.
 
 Example:
-  ncut demo -o picture.svg")]
+  ncut demo -o picture.svg"))]
 pub(crate) struct DemoArgs {
     /// Where to write the picture
     #[arg(short, long, value_name = "PICTURE", default_value = "ncut-demo.svg")]
@@ -472,10 +472,10 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = flow("\
 Examples:
   ncut completions bash > ~/.local/share/bash-completion/completions/ncut
-  ncut completions zsh > ~/.zfunc/_ncut")]
+  ncut completions zsh > ~/.zfunc/_ncut"))]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
@@ -1000,6 +1000,28 @@ fn parse_count(text: &str) -> Result<Count, String> {
             Err(_) => Err("it must be a whole number, or `auto`".to_owned()),
         },
     }
+}
+
+/// Help as the terminal is to wrap it: paragraphs in one line each, and what is said about an example that is too long below
+/// it.
+fn flow(text: &str) -> String {
+    const WIDTH: usize = 80;
+    let mut flowing = String::new();
+    let mut is_paragraph = false;
+    for line in text.lines() {
+        let is_prose = !line.is_empty() && !line.starts_with(' ');
+        if !flowing.is_empty() {
+            flowing.push(if is_prose && is_paragraph { ' ' } else { '\n' });
+        }
+        is_paragraph = is_prose && !line.ends_with(':');
+        match line.trim_start().split_once("   ") {
+            Some((example, said)) if line.chars().count() > WIDTH && example.contains("ncut ") => {
+                flowing.push_str(&format!("  {example}\n      {}", said.trim_start()));
+            }
+            _ => flowing.push_str(line),
+        }
+    }
+    flowing
 }
 
 /// The name of a file to read; `-` is standard input.
