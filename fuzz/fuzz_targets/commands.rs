@@ -21,20 +21,25 @@ struct Call<'a> {
 }
 
 const COMMANDS: [&str; 7] = ["cluster", "points", "segment", "score", "choose", "compare", "convert"];
-const ENDINGS: [&str; 12] =
-    ["txt", "csv", "tsv", "mtx", "graph", "npz", "npy", "ncut", "png", "gif", "txt.gz", "txt.zst"];
+const ENDINGS: [&str; 17] = [
+    "txt", "csv", "tsv", "mtx", "graph", "npz", "npy", "ncut", "png", "gif", "txt.gz", "txt.zst", "graphml", "gexf",
+    "gml", "net", "json",
+];
 /// Options, and the values they may have. Files are in the folder of the call.
-const OPTIONS: [(&str, &[&str]); 31] = [
+const OPTIONS: [(&str, &[&str]); 36] = [
     ("--affinity", &["knn", "rbf", "cosine", "self-tuning"]),
     ("--beta", &["0", "1", "nan"]),
     ("--blur", &["0", "1.5", "-1"]),
     ("--bound", &[]),
+    ("--columns", &["1,2", "2,3,1", "source,target", "a,b,c"]),
     ("--components", &["all", "largest"]),
+    ("--format", &["csv", "graphml", "json", "npz", "docx"]),
     ("--from", &["0", "1", "3"]),
     ("--gamma", &["0", "1", "1e300"]),
     ("--graph", &["grid4", "grid8", "radius"]),
     ("--graph-out", &["graph.txt", "graph.npz", "graph.ncut", "graph.mtx", "input.txt"]),
     ("--header", &["yes", "no"]),
+    ("--id-column", &["1", "name"]),
     ("--init", &["labels.txt", "labels.npy", "missing.txt"]),
     ("--json", &["report.json", "labels.txt", "output.txt"]),
     ("--max-sweeps", &["0", "1", "3"]),
@@ -43,17 +48,19 @@ const OPTIONS: [(&str, &[&str]); 31] = [
     ("--mutual", &[]),
     ("--neighbors", &["0", "1", "2", "25"]),
     ("--objective", &["ncut", "ratio-cut", "modularity"]),
-    ("--output", &["output.txt", "output.npy", "output.png", "output.svg", "labels.txt", "input.txt"]),
+    ("--output", &["output.txt", "output.npy", "output.png", "output.svg", "output.gml", "output.json", "labels.txt", "input.txt"]),
     ("--preset", &["paper", "fast", "default", "best"]),
     ("--resolution", &["0", "0.5", "1", "3", "nan"]),
     ("--scale", &["0.5", "1", "2", "0"]),
     ("--search", &["auto", "exact", "approximate"]),
     ("--seed", &["0", "7"]),
     ("--sigma-value", &["0", "0.1"]),
+    ("--standardize", &[]),
     ("--style", &["boundaries", "flat"]),
     ("--symmetrize", &["average", "max"]),
     ("--threads", &["1", "2"]),
     ("--to", &["1", "3", "20"]),
+    ("--truth-column", &["2", "kind"]),
     ("--truth", &["labels.txt", "labels.npy"]),
     ("--verify=no", &[]),
 ];

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ncut::descent::StoppingRule;
 use ncut::image::{PictureGraph, PixelLinks};
-use ncut::io::{Header, ReadOptions, Verification};
+use ncut::io::{EdgeColumns, Header, ReadOptions, TableOptions, Verification};
 use ncut::neighbors::{Affinity, Linking, PointGraph, SearchMethod};
 use ncut::{ComponentChoice, CountRule, Ncut, ObjectiveKind, Preset, Symmetrize};
 
@@ -14,7 +14,7 @@ use crate::UsageError;
 
 /// Normalized-Cut graph clustering: direct, fast, deterministic, exact in k
 #[derive(Debug, Parser)]
-#[command(name = "ncut", version, arg_required_else_help = true, after_help = EXAMPLES)]
+#[command(name = "ncut", version, arg_required_else_help = true, after_help = flow(EXAMPLES))]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -29,7 +29,7 @@ Examples:
   ncut score roads.mtx labels.txt                  score labels on a graph
   ncut choose roads.mtx --from 1 --to 20           how many clusters?
   ncut compare roads.mtx -k 32                     every solver side by side
-  ncut update old.txt roads.csv -o new.txt         clusters of a graph that has changed
+  ncut update groups.txt friends.csv -o new.txt    clusters of a graph that has changed
   ncut convert friends.csv.gz friends.npz          change the format
 
 `ncut COMMAND --help` tells more about a command.";
@@ -68,16 +68,23 @@ Graph files, by ending (text also with .gz or .zst):
   .mtx                    Matrix Market, coordinate
   .graph .metis           METIS
   .npz                    scipy.sparse.save_npz
-  .ncut                   our own, which is mapped and not read: `ncut convert` makes it once, for graphs up to
-                          any size
-An edge that an edge list holds twice, in either direction, counts twice.";
+  .graphml .gexf .gml     GraphML, GEXF, GML: networkx, igraph, Gephi
+  .net .json              Pajek, node-link JSON (networkx, d3)
+  .ncut                   our own, mapped and not read; `ncut convert` makes it
+`-` is standard input; --format NAME tells the format where no name does.
+Columns of an edge list are found by a header (source, target, weight and the
+like, in any order) or told by --columns; without either they stand in this
+order, separated by commas, tabs, blanks, semicolons or |.
+An edge that a file holds twice, in either direction, counts twice.";
 
 const LABEL_HELP: &str = "\
-Labels: one integer a line in node order; for edge lists an id and a label, in any order. -1 means none. Also .npy
-arrays, .npz archives (array `y` or `labels`) and, if built with it, .parquet.";
+Labels: one integer a line in node order; where nodes have ids an id and a label,
+in any order. -1 means none. Also .json, .npy arrays, .npz archives (array `y` or
+`labels`), the attribute `cluster` of nodes in .graphml, .gexf and .gml and, if
+built with it, .parquet. Known labels (--truth) may be names of classes.";
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 {LABEL_HELP}
 
@@ -85,8 +92,11 @@ Examples:
   ncut cluster roads.mtx -k 32                       the summary only
   ncut cluster roads.mtx -k 32 -o labels.txt         and the labels
   ncut cluster friends.csv -k 8 -o - --quiet         labels to the terminal or a pipe
+  ncut cluster friends.csv -k 8 -o friends.graphml   the graph with its clusters, for Gephi
+  ncut cluster mail.csv -k 4 --columns from,to,n     columns of an edge list by name or number
+  cat friends.csv | ncut cluster - --format csv -k 8   from a pipe
   ncut cluster mesh.graph -k 16 --json report.json   everything that was measured
-  ncut cluster mail.npz -k 42 --truth known.npz      compare with known labels
+  ncut cluster mail.npz -k 42 --truth known.txt      compare with known labels
   ncut cluster web.mtx -k 100 --preset best --time-limit 60   the best found within a minute
   ncut cluster web.mtx -k 100 --min-share 0          plain N-Cut, slivers and all
   ncut cluster roads.mtx -k 32 --bound               and how much better it could be at most
@@ -94,7 +104,7 @@ Examples:
   ncut cluster friends.csv --objective modularity    communities, as many as there are
   ncut cluster friends.csv --objective modularity --resolution 2   more and smaller ones
   ncut cluster friends.csv --objective modularity -k 8   exactly 8 communities
-  ncut cluster friends.csv -k 8 --fix known.txt      nodes with a known label keep it
+  ncut cluster friends.csv -k 8 --fix fixed.txt      nodes with a known label keep it
   ncut cluster friends.csv -k 8 --must-link together.txt --cannot-link apart.txt
   ncut cluster mesh.graph -k 16 --max-share 1.05     no cluster above 1.05 times the mean
   ncut cluster roads.mtx -k 32 --node-weights people.txt --max-share 1.1   balance people, not degrees
@@ -102,9 +112,10 @@ Examples:
   ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped instead of read
 
 Ctrl-C keeps the best so far; a second one abandons it.
-{EXIT_CODES}"))]
+{EXIT_CODES}")))]
 pub(crate) struct ClusterArgs {
     /// The graph to cluster
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     #[command(flatten)]
     pub(crate) solving: SolvingArgs,
@@ -119,7 +130,7 @@ pub(crate) struct ClusterArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("\
+#[command(after_help = flow(&format!("\
 Tables, by ending: .npy and .npz arrays (array `X` or the only one), .csv .tsv .txt with or without a header (also .gz
 or .zst), .parquet if built with it. One point a row, one feature a column; all numbers.
 
@@ -130,16 +141,19 @@ they are: bring them to comparable scales first.
 
 Examples:
   ncut points digits.npy -k 10 -o labels.txt             the paper's self-tuning graph, 25 neighbours
-  ncut points iris.csv -k 3 --truth species.txt          compare with known labels
+  ncut points iris.csv -k 3 --truth-column species --standardize
+  ncut points rows.csv -k 3 --id-column name --truth-column 6 -o labels.csv
+  ncut points words.npy -k 3 --truth kinds.txt           compare with known labels
   ncut points words.npy -k 50 --affinity cosine          neighbours by angle
   ncut points faces.npy -k 20 --affinity adaptive --neighbors 15   small groups, thin shapes
   ncut points digits.npy -k 10 --graph-out digits.npz    keep the graph for `ncut cluster`
   ncut points cells.npy --objective modularity --resolution 0.8   communities, as many as there are
 
 Ctrl-C keeps the best so far; a second one abandons it.
-{EXIT_CODES}"))]
+{EXIT_CODES}")))]
 pub(crate) struct PointsArgs {
     /// The table of points
+    #[arg(value_parser = input_path())]
     pub(crate) table: PathBuf,
     #[command(flatten)]
     pub(crate) solving: SolvingArgs,
@@ -147,6 +161,8 @@ pub(crate) struct PointsArgs {
     pub(crate) steering: SteeringArgs,
     #[command(flatten)]
     pub(crate) labelling: LabellingArgs,
+    #[command(flatten)]
+    pub(crate) describing: TableArgs,
     #[command(flatten)]
     pub(crate) neighbors: NeighborArgs,
     /// Write the graph, in any format `convert` knows
@@ -159,7 +175,7 @@ pub(crate) struct PointsArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("\
+#[command(after_help = flow(&format!("\
 Pictures: PNG, JPEG, BMP, GIF, PNM, QOI, TGA, TIFF, WebP; grey or colour, 8 or 16 bits; what is transparent is seen
 over white. The output is a picture by its ending (.png .jpg .bmp .gif .ppm .qoi .tga .tif .webp), or the labels as an
 array of rows and columns (.npy).
@@ -169,9 +185,9 @@ By default the weights are those of scikit-learn's coins: exp(-beta * difference
 Examples:
   ncut segment photo.jpg -k 12 -o regions.png                     borders drawn over the photograph
   ncut segment photo.jpg -k 12 -o regions.png --style flat        every region in a colour of its own
-  ncut segment coins.png -k 25 --blur 2 --scale 0.2 -o coins.npy  the coins of the paper, as labels
+  ncut segment coins.png -k 25 --blur 2 --scale 0.2 -o coins.npy   the coins of the paper, as labels
   ncut segment cells.tif -k 40 --graph radius --radius 3 -o cells.png
-  ncut segment photo.jpg -k 12 -o regions.png --graph-out photo.npz --json report.json
+  ncut segment photo.jpg -k 12 -o regions.png --graph-out photo.npz
   ncut segment photo.jpg -k 3 -o regions.png --seeds scribbles.png   every colour painted is a region
   ncut segment photo.jpg -k 12 -o regions.png --mask inside.png      only what the mask shows white
 
@@ -180,7 +196,7 @@ first pixel that has it, row by row; -k may be larger than the number of colours
 pixels that are lighter than middle grey are divided, the others get no region (-1).
 
 Ctrl-C keeps the best so far; a second one abandons it.
-{EXIT_CODES}"))]
+{EXIT_CODES}")))]
 pub(crate) struct SegmentArgs {
     /// The picture to divide
     pub(crate) image: PathBuf,
@@ -213,22 +229,24 @@ pub(crate) struct SegmentArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 {LABEL_HELP}
 
 Examples:
   ncut score roads.mtx labels.txt
-  ncut score mail.npz labels.txt --truth known.npz --json -
-  ncut score friends.csv labels.txt --fix known.txt --max-share 1.1   and what they do not keep
-  ncut score friends.csv labels.txt --confidence sure.txt"))]
+  ncut score mail.npz found.txt --truth known.txt --json -
+  ncut score friends.csv groups.txt --fix fixed.txt --max-share 1.1   and what they do not keep
+  ncut score friends.csv groups.txt --confidence sure.txt")))]
 pub(crate) struct ScoreArgs {
     /// The graph
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     /// The labels to score; -1 is left out
+    #[arg(value_parser = input_path())]
     pub(crate) labels: PathBuf,
     /// Known labels to compare with; -1 is skipped
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) truth: Option<PathBuf>,
     /// Which objective the score names first
     #[arg(long, value_enum, default_value_t = ObjectiveArg::Ncut)]
@@ -245,7 +263,7 @@ pub(crate) struct ScoreArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 Clusters are counted where the boundaries between them are clearly thinner than any cut through them. In networks whose
 degrees differ much, communities are counted instead, if their modularity is clearly above that of chance. The answer does
@@ -258,9 +276,10 @@ Examples:
   ncut choose roads.mtx                              numbers from 1 to 20
   ncut choose roads.mtx --from 5 --to 40 -o curve.svg
   ncut choose digits.npz --to 15 --json curve.json
-  ncut choose digits.npz --rule gap"))]
+  ncut choose digits.npz --rule gap")))]
 pub(crate) struct ChooseArgs {
     /// The graph
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     /// Smallest number of clusters
     #[arg(long, value_name = "K", default_value_t = 1)]
@@ -295,7 +314,7 @@ pub(crate) struct ChooseArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 {LABEL_HELP}
 
@@ -310,17 +329,18 @@ min-cut) starts from N2HI. They take long on graphs of more than some thousand n
 Examples:
   ncut compare roads.mtx -k 32
   ncut compare faces.npz -k 20 --all                 CLR and SBMC, too
-  ncut compare mail.npz -k 42 --truth known.npz --json table.json
+  ncut compare mail.npz -k 42 --truth known.txt --json table.json
   ncut compare roads.mtx -k 32 --best 20             preset `best` too, for 20 seconds
-  ncut compare web.mtx -k 32 --time-limit 60         what can be compared within a minute"))]
+  ncut compare web.mtx -k 32 --time-limit 60         what can be compared within a minute")))]
 pub(crate) struct CompareArgs {
     /// The graph
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     /// Number of clusters
     #[arg(short = 'k', long = "clusters", value_name = "K", allow_negative_numbers = true)]
     pub(crate) n_clusters: usize,
     /// Known labels to compare with; -1 is skipped
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) truth: Option<PathBuf>,
     /// Stop this long after the graph is there; solvers that had no time are left out
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
@@ -346,7 +366,7 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 {LABEL_HELP}
 
@@ -355,14 +375,16 @@ join the clusters they are most linked to; then nodes next to another cluster mo
 cluster that is no more leaves its number unused; new clusters have numbers above all old ones.
 
 Examples:
-  ncut update old.txt friends.csv -o new.txt             as many clusters as before
-  ncut update old.txt friends.csv -k 9 -o new.txt        and one more than that
-  ncut update old.txt friends.csv --stay 1 --json -      fewer moves; what moved, what is new, what is gone
-{EXIT_CODES}"))]
+  ncut update groups.txt friends.csv -o new.txt             as many clusters as before
+  ncut update groups.txt friends.csv -k 9 -o new.txt        and one more than that
+  ncut update groups.txt friends.csv --stay 1 --json -      fewer moves; what moved, what is new, what is gone
+{EXIT_CODES}")))]
 pub(crate) struct UpdateArgs {
     /// The labels so far
+    #[arg(value_parser = input_path())]
     pub(crate) old: PathBuf,
     /// The graph as it is now
+    #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     /// Where to write the labels; `-` for standard output [default: nowhere]
     #[arg(short, long, value_name = "LABELS")]
@@ -386,7 +408,7 @@ pub(crate) struct UpdateArgs {
     #[arg(long, value_name = "YES|NO", value_enum, hide_possible_values = true)]
     pub(crate) connected: Option<YesNoArg>,
     /// Known labels to compare with; -1 is skipped
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) truth: Option<PathBuf>,
     /// Stop this long after the input is read and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
@@ -419,19 +441,22 @@ impl UpdateArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = format!("{GRAPH_HELP}
+#[command(after_help = flow(&format!("{GRAPH_HELP}
 
 Examples:
   ncut convert friends.csv.gz friends.npz
+  ncut convert friends.csv.gz friends.graphml
   ncut convert directed.mtx undirected.mtx --symmetrize max
   ncut convert web.txt.zst web.ncut                  from now on, `ncut cluster web.ncut -k 100` reads nothing
   ncut convert web.txt.zst web.ncut --memory-limit 2G   edges that do not fit are sorted in files beside web.ncut
 
-Only edge lists and .ncut files keep ids; the other formats number the nodes in the order they first appear.
+Matrix Market, METIS and .npz keep no ids: they number the nodes in the order
+they first appear. All other formats keep them.
 With --memory-limit, edge lists and symmetric Matrix Market files are sorted by way of temporary files; arrays over the
-nodes come on top. Other files that need more are refused. Other commands put their temporary files beside the graph."))]
+nodes come on top. Other files that need more are refused. Other commands put their temporary files beside the graph.")))]
 pub(crate) struct ConvertArgs {
     /// The graph to read
+    #[arg(value_parser = input_path())]
     pub(crate) input: PathBuf,
     /// The file to write
     pub(crate) output: PathBuf,
@@ -443,12 +468,12 @@ pub(crate) struct ConvertArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = flow("\
 Two examples of the paper are made from a fixed seed and clustered: two noisy circles (200 points each and 100
 noise points) and five blocks of 100 nodes. A table is printed, a picture (SVG) is written.
 
 Example:
-  ncut demo -o picture.svg")]
+  ncut demo -o picture.svg"))]
 pub(crate) struct DemoArgs {
     /// Where to write the picture
     #[arg(short, long, value_name = "PICTURE", default_value = "ncut-demo.svg")]
@@ -456,10 +481,10 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(after_help = flow("\
 Examples:
   ncut completions bash > ~/.local/share/bash-completion/completions/ncut
-  ncut completions zsh > ~/.zfunc/_ncut")]
+  ncut completions zsh > ~/.zfunc/_ncut"))]
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
@@ -598,19 +623,19 @@ impl SolvingArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct SteeringArgs {
     /// Known labels, from 0 to K-1: nodes with one keep exactly that cluster; -1, and nodes left out of a file with ids, are free
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) fix: Option<PathBuf>,
     /// Pairs of nodes that are in the same cluster: two ids a line (numbers from 0 where nodes have no ids)
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     pub(crate) must_link: Option<PathBuf>,
     /// Pairs of nodes that are in different clusters: two ids a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     pub(crate) cannot_link: Option<PathBuf>,
     /// No cluster's volume above so many times the mean (Ratio-Cut: size; with --node-weights: weight); at least 1
     #[arg(long, value_name = "F", allow_negative_numbers = true)]
     pub(crate) max_share: Option<f64>,
     /// Measure shares, and Ratio-Cut's sizes, in these weights of the nodes: a number a line, or an id and a number
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
     pub(crate) node_weights: Option<PathBuf>,
 }
 
@@ -628,10 +653,10 @@ pub(crate) struct LabellingArgs {
     #[arg(short, long, value_name = "LABELS")]
     pub(crate) output: Option<PathBuf>,
     /// Start from these labels; -1 leaves a node to its neighbours
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) init: Option<PathBuf>,
     /// Known labels to compare with; -1 is skipped
-    #[arg(long, value_name = "LABELS")]
+    #[arg(long, value_name = "LABELS", value_parser = input_path())]
     pub(crate) truth: Option<PathBuf>,
     /// Write how sure every label is: label, confidence from 0 to 1, and the three clusters each node leans to with their shares
     #[arg(long, value_name = "FILE")]
@@ -639,6 +664,33 @@ pub(crate) struct LabellingArgs {
     /// Which part of a disconnected graph to cluster; the rest is labelled -1
     #[arg(long, value_enum, default_value_t = ComponentsArg::All)]
     pub(crate) components: ComponentsArg,
+}
+
+/// What the columns of a table are.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// Format of the table, by the ending a file of it has (csv, tsv.gz, npy); for `-` and pipes [default: by its name]
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
+    /// Column of the points' ids, by name or number from 1, to be written beside the labels
+    #[arg(long, value_name = "COLUMN")]
+    id_column: Option<String>,
+    /// Column of known classes to compare with, integers or names, by name or number from 1
+    #[arg(long, value_name = "COLUMN", conflicts_with = "truth")]
+    pub(crate) truth_column: Option<String>,
+    /// Bring every column to mean 0 and standard deviation 1 first
+    #[arg(long)]
+    pub(crate) standardize: bool,
+}
+
+impl TableArgs {
+    pub(crate) fn options(&self) -> TableOptions {
+        TableOptions {
+            format: self.format.clone(),
+            id_column: self.id_column.clone(),
+            truth_column: self.truth_column.clone(),
+        }
+    }
 }
 
 /// How points become a graph.
@@ -741,6 +793,12 @@ pub(crate) struct ReadingArgs {
     /// Whether the first line of an edge list names the columns [default: found out]
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true)]
     header: Option<YesNoArg>,
+    /// Format of the graph, by the ending a file of it has (csv, tsv.gz, graphml); for `-` and pipes [default: by its name]
+    #[arg(long, value_name = "NAME")]
+    format: Option<String>,
+    /// Columns of an edge list: the two ends and the weight, by name or by number from 1 [default: found out]
+    #[arg(long, value_name = "A,B,W")]
+    columns: Option<EdgeColumns>,
     /// Compare an .ncut file with its checksums before it is used [default: yes]
     #[arg(long, value_enum, value_name = "yes|no", hide_possible_values = true, require_equals = true, num_args = 0..=1,
           default_missing_value = "yes")]
@@ -776,6 +834,8 @@ impl ReadingArgs {
                 Some(YesNoArg::Yes) => Header::Yes,
                 Some(YesNoArg::No) => Header::No,
             },
+            format: self.format.clone(),
+            columns: self.columns.clone(),
             memory_limit: self.memory.memory_limit,
             verification: if self.trusts() { Verification::Never } else { Verification::BeforeUse },
         }
@@ -947,9 +1007,46 @@ pub(crate) enum Count {
 fn parse_count(text: &str) -> Result<Count, String> {
     match text {
         "auto" => Ok(Count::Auto),
-        _ => text.parse().map(Count::Exactly).map_err(|error: std::num::ParseIntError| error.to_string()),
+        _ => match text.parse() {
+            Ok(n_clusters) => Ok(Count::Exactly(n_clusters)),
+            Err(_) => Err("it must be a whole number, or `auto`".to_owned()),
+        },
     }
 }
+
+/// Help as the terminal is to wrap it: paragraphs in one line each, and what is said about an example that is too long below
+/// it.
+fn flow(text: &str) -> String {
+    const WIDTH: usize = 80;
+    let mut flowing = String::new();
+    let mut is_paragraph = false;
+    for line in text.lines() {
+        let is_prose = !line.is_empty() && !line.starts_with(' ');
+        if !flowing.is_empty() {
+            flowing.push(if is_prose && is_paragraph { ' ' } else { '\n' });
+        }
+        is_paragraph = is_prose && !line.ends_with(':');
+        match line.trim_start().split_once("   ") {
+            Some((example, said)) if line.chars().count() > WIDTH && example.contains("ncut ") => {
+                flowing.push_str(&format!("  {example}\n      {}", said.trim_start()));
+            }
+            _ => flowing.push_str(line),
+        }
+    }
+    flowing
+}
+
+/// The name of a file to read; `-` is standard input.
+fn input_path() -> impl clap::builder::TypedValueParser<Value = PathBuf> {
+    use clap::builder::{PathBufValueParser, TypedValueParser};
+    PathBufValueParser::new().map(|path| match path.to_str() {
+        Some("-") => PathBuf::from(STANDARD_INPUT),
+        _ => path,
+    })
+}
+
+/// The name under which the system opens what is given to the program.
+const STANDARD_INPUT: &str = "/dev/stdin";
 
 /// A number of bytes, with K, M, G or T for powers of 1024.
 fn parse_bytes(text: &str) -> Result<u64, String> {

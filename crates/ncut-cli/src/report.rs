@@ -449,9 +449,25 @@ pub(crate) fn print_data(fill: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     print().context(UNPRINTABLE)
 }
 
-/// Writes a report as JSON to a file, whole or not at all, or to standard output.
-pub(crate) fn write_json(path: &Path, report: &impl Serialize) -> Result<()> {
-    let mut json = serde_json::to_vec_pretty(report)?;
+/// The version of what the JSON holds (docs/report.schema.json): a new one where a name goes or changes its meaning; names
+/// may be added at any time.
+const SCHEMA_VERSION: u32 = 1;
+
+/// A report, and what it is about.
+#[derive(Serialize)]
+struct Document<'a, R> {
+    schema_version: u32,
+    command: &'a str,
+    input: String,
+    #[serde(flatten)]
+    report: &'a R,
+}
+
+/// Writes a report of a command on an input as JSON to a file, whole or not at all, or to standard output.
+pub(crate) fn write_json(path: &Path, command: &str, input: &Path, report: &impl Serialize) -> Result<()> {
+    let input = input.display().to_string();
+    let document = Document { schema_version: SCHEMA_VERSION, command, input, report };
+    let mut json = serde_json::to_vec_pretty(&document)?;
     json.push(b'\n');
     if is_stdout(path) {
         print_data(|stdout| stdout.write_all(&json))?;

@@ -9,7 +9,7 @@ use ncut::{CountCurve, CountReason, CountRow, CountRule, Ncut, StopReason};
 use serde::Serialize;
 
 use super::steering::{constraints, named};
-use super::{Opened, check_outputs, open_graph};
+use super::{Opened, check_drawing, check_outputs, open_graph};
 use crate::args::ChooseArgs;
 use crate::report::{GraphReport, Summary, counted, is_stdout, print_data, stopped_by, write_json};
 use crate::signals::uninterrupted;
@@ -55,6 +55,7 @@ impl Row {
 pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     let (picture, json) = (args.output.as_deref(), args.reporting.json.as_deref());
     let summary = Summary::new(args.reporting.quiet, &[picture, json]);
+    picture.map(check_drawing).transpose()?;
     let inputs: Vec<Option<&Path>> =
         [Some(args.graph.as_path())].into_iter().chain(args.steering.files()).collect();
     check_outputs(&inputs, &[picture, json])?;
@@ -87,7 +88,7 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
         curve: curve.rows.iter().map(Row::new).collect(),
     };
     if let Some(path) = json {
-        write_json(path, &report)?;
+        write_json(path, "choose", &args.graph, &report)?;
     }
     if let Some(path) = picture {
         let drawing = draw(&curve);

@@ -21,9 +21,11 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
     let Opened { file, seconds } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
     watch.limit(args.solving.time_limit);
     let job = Job {
+        command: "cluster",
         input: &args.graph,
         graph: &file.graph,
         names: file.names.as_ref(),
+        known: None,
         solving: &args.solving,
         steering: &args.steering,
         labelling: &args.labelling,

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ncut::hierarchy::n2hi;
-use ncut::io::{GraphFile, read_labels};
+use ncut::io::{GraphFile, read_classes};
 use ncut::spectral::{BalancedCut, Distance, LaplacianRank, Rival, Spectrum, SpectrumSettings, UpperBound};
 use ncut::{
     Agreement, Clock, ClusterId, Constraints, CutScore, Graph, Label, Ncut, ObjectiveKind, Preset,
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
     let GraphFile { graph, names, .. } = file;
     let truth = match &args.truth {
-        Some(path) => Some(read_labels(path, graph.n_nodes(), names.as_ref())?),
+        Some(path) => Some(read_classes(path, graph.n_nodes(), names.as_ref())?),
         None => None,
     };
     watch.check()?;
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let report = report.map_err(|error| named(error, names.as_ref()).at(&args.graph))?;
 
     if let Some(path) = json {
-        write_json(path, &report)?;
+        write_json(path, "compare", &args.graph, &report)?;
     }
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
     print_table(&summary, &report)?;

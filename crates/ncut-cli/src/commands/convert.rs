@@ -22,6 +22,12 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<()> {
         let written = uninterrupted(|| write_graph_by(&args.output, &graph, names.as_ref(), watch.clock()));
         watch.finish();
         written?;
+        if names.is_some() && !format.keeps_ids() {
+            summary.line(&format!(
+                "{}: this format keeps no ids; its nodes are numbers, in the order they first appear",
+                args.output.display()
+            ))?;
+        }
         GraphReport::new(&graph, graph.components().count()).sentence()
     };
     summary.line(&format!("{}: {sizes}", args.input.display()))?;

@@ -8,7 +8,7 @@ use ncut::neighbors::{Points, self_tuning_graph};
 use ncut::synthetic::{LabelledGraph, PlanePoints, five_blocks, two_circles};
 use ncut::{Agreement, Clustering, Graph, Label, Ncut, Preset};
 
-use super::check_outputs;
+use super::{check_drawing, check_outputs};
 use crate::args::DemoArgs;
 use crate::report::{is_stdout, print_data};
 use crate::svg::{Canvas, Curve, cluster_color};
@@ -32,6 +32,7 @@ struct Solved {
 
 pub(crate) fn run(args: &DemoArgs) -> Result<()> {
     let to_stdout = is_stdout(&args.output);
+    check_drawing(&args.output)?;
     check_outputs(&[], &[Some(&args.output)])?;
     let points = two_circles(N_NOISE, SEED);
     let circles =

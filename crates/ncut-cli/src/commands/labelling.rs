@@ -1,17 +1,16 @@
 //! What `cluster` and `points` have in common: a graph in, labels and a report out.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
 use ncut::io::{
-    Names, check_labels_writable, read_labels, write_confidence, write_labels, write_labels_text,
+    Names, check_labels_writable, read_classes, read_labels, write_confidence, write_labels_text,
 };
 use ncut::{Agreement, Clustering, Confidence, Constraints, Graph, Label, Ncut};
 
 use super::steering::{constraints, named};
-use super::{check_bound, check_outputs, upper_bound};
-use crate::UsageError;
+use super::{check_bound, check_outputs, upper_bound, write_labels_to};
 use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs, SteeringArgs};
 use crate::counting::NO_CLUSTERS;
 use crate::report::{
@@ -26,10 +25,14 @@ pub(super) const TOLD_CLUSTERS: usize = 3;
 
 /// A graph to cluster, and everything that was asked about it.
 pub(super) struct Job<'a> {
+    /// The command that was called.
+    pub(super) command: &'static str,
     /// The file it comes from.
     pub(super) input: &'a Path,
     pub(super) graph: &'a Graph<'a>,
     pub(super) names: Option<&'a Names>,
+    /// Known classes that came with the input, and the column they stand in.
+    pub(super) known: Option<(Vec<Label>, String)>,
     pub(super) solving: &'a SolvingArgs,
     pub(super) steering: &'a SteeringArgs,
     pub(super) labelling: &'a LabellingArgs,
@@ -67,8 +70,15 @@ impl Job<'_> {
         let reading = Instant::now();
         let labels_of = |path: &Path| read_labels(path, self.graph.n_nodes(), self.names);
         let init = self.labelling.init.as_deref().map(labels_of).transpose()?;
-        let truth = self.labelling.truth.as_deref().map(labels_of).transpose()?;
+        let classes_of = |path: &Path| read_classes(path, self.graph.n_nodes(), self.names);
+        let mut truth = self.labelling.truth.as_deref().map(classes_of).transpose()?;
         let constraints = constraints(self.steering, self.graph.n_nodes(), self.names)?;
+        let mut against = self.labelling.truth.clone();
+        if let Some((classes, column)) = self.known.take() {
+            truth = Some(classes);
+            against = Some(format!("column {column}").into());
+        }
+        let truth = truth.zip(against);
         self.seconds.read += reading.elapsed().as_secs_f64();
         watch.check()?;
 
@@ -90,7 +100,7 @@ impl Job<'_> {
             watch,
         )?;
         self.seconds.bound = bounding.elapsed().as_secs_f64();
-        self.write(&found, bound, truth.as_deref())
+        self.write(&found, bound, truth.as_ref())
     }
 
     fn settings(&self, init: Option<Vec<Label>>, constraints: &Constraints) -> Ncut {
@@ -107,13 +117,13 @@ impl Job<'_> {
         mut self,
         found: &Clustering,
         bound: Option<BoundReport>,
-        truth: Option<&[Label]>,
+        truth: Option<&(Vec<Label>, PathBuf)>,
     ) -> Result<()> {
         let writing = Instant::now();
         let (output, json) = (self.labelling.output.as_deref(), self.reporting.json.as_deref());
         let to_file = output.filter(|path| !is_stdout(path));
         if let Some(path) = to_file {
-            uninterrupted(|| write_labels(path, &found.labels, self.names))?;
+            uninterrupted(|| write_labels_to(path, self.graph, self.names, &found.labels))?;
         }
         if let Some(path) = &self.labelling.confidence {
             let sure = Confidence::of(self.graph, &found.labels, found.objective_kind, TOLD_CLUSTERS)?;
@@ -121,11 +131,11 @@ impl Job<'_> {
         }
         self.seconds.write += writing.elapsed().as_secs_f64();
 
-        let agreement = match (truth, &self.labelling.truth) {
-            (Some(truth), Some(path)) => {
+        let agreement = match truth {
+            Some((truth, path)) => {
                 Some(Agreement::new(&found.labels, truth).map_err(|error| error.at(path))?)
             }
-            _ => None,
+            None => None,
         };
         self.seconds.total = self.started.elapsed().as_secs_f64();
         let mut report =
@@ -133,12 +143,12 @@ impl Job<'_> {
         report.bound = bound;
         report.agreement = agreement.map(AgreementReport::new);
         if let Some(path) = json {
-            write_json(path, &report)?;
+            write_json(path, self.command, self.input, &report)?;
         }
         if output.is_some() && to_file.is_none() {
             print_data(|stdout| write_labels_text(stdout, &found.labels, self.names, '\t'))?;
         }
-        print_summary(&self, &report, found)?;
+        print_summary(&self, &report, found, truth.map(|truth| truth.1.as_path()))?;
         let confidence = self.labelling.confidence.as_deref();
         for path in [to_file, confidence, json.filter(|path| !is_stdout(path))].into_iter().flatten() {
             self.summary.line(&format!("{} written", path.display()))?;
@@ -147,7 +157,12 @@ impl Job<'_> {
     }
 }
 
-fn print_summary(job: &Job<'_>, report: &ClusteringReport, found: &Clustering) -> Result<()> {
+fn print_summary(
+    job: &Job<'_>,
+    report: &ClusteringReport,
+    found: &Clustering,
+    truth: Option<&Path>,
+) -> Result<()> {
     let Job { input, labelling, solving, summary, .. } = *job;
     summary.line(&format!("{}: {}", input.display(), report.graph.sentence()))?;
     match &found.count {
@@ -199,7 +214,7 @@ fn print_summary(job: &Job<'_>, report: &ClusteringReport, found: &Clustering) -
     if let Some(remark) = report.bound.as_ref().and_then(BoundReport::stop_remark) {
         summary.line(&remark)?;
     }
-    if let (Some(agreement), Some(truth)) = (&report.agreement, &labelling.truth) {
+    if let (Some(agreement), Some(truth)) = (&report.agreement, truth) {
         summary.line(&agreement.sentence(truth, report.graph.n_nodes()))?;
     }
     Ok(())

@@ -18,9 +18,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
-use ncut::io::{GraphFile, check_writable, read_graph};
+use ncut::io::{
+    GraphFile, Names, are_written_with_graph, check_writable, read_graph, write_labelled_graph, write_labels,
+};
 use ncut::spectral::{Spectrum, SpectrumSettings, UpperBound};
-use ncut::{ComponentChoice, Graph, Ncut};
+use ncut::{ComponentChoice, Graph, Label, Ncut};
 
 use crate::UsageError;
 use crate::args::{Count, ReadingArgs, SolvingArgs};
@@ -44,11 +46,28 @@ fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<
             bail!("{}: the output would overwrite the input; give it another name", output.display());
         }
     }
+    let n_standard = inputs.iter().flatten().filter(|input| descriptor(input) == Some(0)).count();
+    if n_standard > 1 {
+        return Err(
+            UsageError("only one input can be standard input; give the others names".to_owned()).into()
+        );
+    }
     for output in outputs.into_iter().filter(|output| !is_stdout(output)) {
         check_writable(output)?;
         will_write(output);
     }
     Ok(())
+}
+
+/// Refuses a drawing whose name promises another kind of picture than SVG.
+fn check_drawing(path: &Path) -> Result<()> {
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    match ending {
+        Some(ending) if ending != "svg" && descriptor(path).is_none() => {
+            bail!("{}: the drawing is SVG; choose a name that ends in .svg", path.display())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether two names stand for one file or pipe, or both for standard output. Devices such as `/dev/null` take anything.
@@ -109,6 +128,19 @@ fn open_graph(path: &Path, reading: &ReadingArgs, summary: &Summary, watch: &Wat
     Ok(Opened { file, seconds: Seconds { read, verify, ..Seconds::default() } })
 }
 
+/// Writes labels to a file; with the graph, where its format holds both.
+fn write_labels_to(
+    path: &Path,
+    graph: &Graph<'_>,
+    names: Option<&Names>,
+    labels: &[Label],
+) -> ncut::Result<()> {
+    match are_written_with_graph(path) {
+        true => write_labelled_graph(path, graph, names, labels),
+        false => write_labels(path, labels, names),
+    }
+}
+
 /// Refuses a bound that needs too much memory, before there are labels to be lost.
 fn check_bound(graph: &Graph<'_>, solving: &SolvingArgs, watch: &Watch) -> ncut::Result<()> {
     let n_clusters = match solving.n_clusters {
@@ -151,13 +183,22 @@ fn upper_bound(
     }
 }
 
-/// Tells that the first line was taken for a header, which a typing error can cause.
+/// Tells that the first line was taken for a header, which a typing error can cause, and what was not read.
 fn tell_header(summary: &Summary, path: &Path, file: &GraphFile) -> Result<()> {
-    match &file.header {
-        Some(line) => summary.line(&format!(
-            "{}: the first line, `{line}`, is taken for a header (--header no reads it as an edge)",
-            path.display()
-        )),
-        None => Ok(()),
+    let path = path.display();
+    if let Some(line) = &file.header {
+        summary.line(&format!(
+            "{path}: the first line, `{line}`, is taken for a header (--header no reads it as an edge)"
+        ))?;
+    }
+    match &file.ignored_columns[..] {
+        [] => Ok(()),
+        [column] => {
+            summary.line(&format!("{path}: column `{column}` is not read (--columns names those to read)"))
+        }
+        columns => {
+            let columns = columns.join("`, `");
+            summary.line(&format!("{path}: columns `{columns}` are not read (--columns names those to read)"))
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use ncut::io::{GraphFormat, read_table, write_graph};
+use ncut::io::{GraphFormat, TableFile, read_described_table, write_graph};
 
 use super::labelling::{Job, prepare};
 use crate::args::PointsArgs;
@@ -21,7 +21,11 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     watch.limit_reading(&args.table, args.memory.memory_limit);
-    let table = read_table(&args.table, watch.clock())?;
+    let TableFile { mut table, names, classes } =
+        read_described_table(&args.table, &args.describing.options(), watch.clock())?;
+    if args.describing.standardize {
+        table.standardize();
+    }
     watch.check()?;
     let read = started.elapsed().as_secs_f64();
     watch.limit(args.solving.time_limit);
@@ -39,7 +43,7 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
 
     let writing = Instant::now();
     if let Some(path) = graph_out {
-        uninterrupted(|| write_graph(path, &graph, None))?;
+        uninterrupted(|| write_graph(path, &graph, names.as_ref()))?;
     }
     let write = writing.elapsed().as_secs_f64();
     summary.line(&format!(
@@ -52,9 +56,11 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     }
     watch.limit_memory(args.memory.memory_limit);
     let job = Job {
+        command: "points",
         input: &args.table,
         graph: &graph,
-        names: None,
+        names: names.as_ref(),
+        known: classes.map(|classes| (classes, args.describing.truth_column.clone().unwrap_or_default())),
         solving: &args.solving,
         steering: &args.steering,
         labelling: &args.labelling,

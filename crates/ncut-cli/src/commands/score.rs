@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
-use ncut::io::{GraphFile, read_labels, write_confidence};
+use ncut::io::{GraphFile, read_classes, read_labels, write_confidence};
 use ncut::{Agreement, Confidence};
 use serde::Serialize;
 
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
     };
     let agreement = match &args.truth {
         Some(path) => {
-            let truth = read_labels(path, graph.n_nodes(), names.as_ref())?;
+            let truth = read_classes(path, graph.n_nodes(), names.as_ref())?;
             Some(Agreement::new(&labels, &truth).map_err(|error| error.at(path))?)
         }
         None => None,
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &ScoreArgs) -> Result<()> {
         uninterrupted(|| write_confidence(path, &labels, &sure, names.as_ref()))?;
     }
     if let Some(path) = &args.reporting.json {
-        write_json(path, &report)?;
+        write_json(path, "score", &args.graph, &report)?;
     }
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
     summary.line(&format!("{}: {}", args.labels.display(), report.cut.sentence()))?;

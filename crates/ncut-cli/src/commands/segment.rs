@@ -104,7 +104,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     clustering.bound = bound;
     let report = Report { height: picture.height(), width: picture.width(), clustering };
     if let Some(path) = &args.reporting.json {
-        write_json(path, &report)?;
+        write_json(path, "segment", &args.image, &report)?;
     }
     print_summary(args, &summary, &report, size)?;
     if let Some(remark) = report.clustering.cut.disconnected() {

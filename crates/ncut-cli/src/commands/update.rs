@@ -6,13 +6,12 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ncut::io::{
-    GraphFile, Names, OldLabels, check_labels_writable, read_labels, read_old_labels, write_labels,
-    write_labels_text,
+    GraphFile, Names, OldLabels, check_labels_writable, read_classes, read_old_labels, write_labels_text,
 };
 use ncut::{Agreement, Before, Label, NodeId, Updated};
 use serde::Serialize;
 
-use super::{Opened, check_outputs, open_graph};
+use super::{Opened, check_outputs, open_graph, write_labels_to};
 use crate::args::UpdateArgs;
 use crate::report::{
     AgreementReport, CutReport, GraphReport, Seconds, Summary, counted, is_stdout, peak_memory_bytes,
@@ -76,7 +75,7 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
     let names = names.as_ref();
     let reading = Instant::now();
     let OldLabels { labels, gone, .. } = read_old_labels(&args.old, graph.n_nodes(), names)?;
-    let truth = args.truth.as_deref().map(|path| read_labels(path, graph.n_nodes(), names)).transpose()?;
+    let truth = args.truth.as_deref().map(|path| read_classes(path, graph.n_nodes(), names)).transpose()?;
     seconds.read += reading.elapsed().as_secs_f64();
     watch.check()?;
 
@@ -94,7 +93,7 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
     let writing = Instant::now();
     let to_file = output.filter(|path| !is_stdout(path));
     if let Some(path) = to_file {
-        uninterrupted(|| write_labels(path, &found.labels, names))?;
+        uninterrupted(|| write_labels_to(path, &graph, names, &found.labels))?;
     }
     seconds.write += writing.elapsed().as_secs_f64();
     let agreement = match (&truth, &args.truth) {
@@ -139,7 +138,7 @@ pub(crate) fn run(args: &UpdateArgs) -> Result<()> {
         peak_memory_bytes: peak_memory_bytes(),
     };
     if let Some(path) = json {
-        write_json(path, &report)?;
+        write_json(path, "update", &args.graph, &report)?;
     }
     if output.is_some() && to_file.is_none() {
         print_data(|stdout| write_labels_text(stdout, &found.labels, names, '\t'))?;

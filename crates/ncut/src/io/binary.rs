@@ -161,7 +161,7 @@ fn read(arrays: &Arrays<'_>, path: Option<&Path>, verification: Verification) ->
         }
         false => None,
     };
-    Ok(GraphFile { graph, names, header: None })
+    Ok(GraphFile::new(graph, names))
 }
 
 /// The bytes of a file, mapped or not.

@@ -5,12 +5,23 @@ use std::hash::BuildHasher;
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use super::fields::{COMMENTS, Fields, Layout, NETWORKX_HINT, after_line, after_separator, parse_weight};
+use super::columns::Places;
+use super::fields::{
+    COMMENTS, Cut, Fields, Layout, NETWORKX_HINT, after_line, after_separator, parse_weight,
+};
 use super::names::{IS_WORD, Numbering, UNSEEN, whole_number};
 use super::numbers::{decimal, digits};
 use super::text::{as_text, split_first_line};
 use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Edges, NodeId, Run};
+
+/// How the lines of an edge list are laid out.
+#[derive(Clone, Copy)]
+pub(super) struct EdgeLayout {
+    pub(super) layout: Layout,
+    /// Where the ends and the weight are, if not in the usual order, or beside other columns.
+    pub(super) places: Option<Places>,
+}
 
 /// Edges whose ids are looked up together: the processor then waits for many places of a large table at once.
 const PENDING: usize = 256;
@@ -53,7 +64,12 @@ enum End {
 
 impl EdgeChunk {
     /// Takes lines apart, up to the first that is wrong; `numbering` knows the ids of earlier lines.
-    pub(super) fn parse(lines: &[u8], layout: Layout, numbering: &Numbering, sorter: &EdgeSorter) -> Self {
+    pub(super) fn parse(
+        lines: &[u8],
+        layout: EdgeLayout,
+        numbering: &Numbering,
+        sorter: &EdgeSorter,
+    ) -> Self {
         let mut reading =
             Reading { numbering, edges: EdgeList::default(), unseen: Vec::new(), words: Words::default() };
         let problem = reading.read(lines, layout).err();
@@ -119,7 +135,11 @@ struct Reading<'n> {
 
 impl Reading<'_> {
     /// Adds all lines, or those before the first that is wrong: its number, and why.
-    fn read(&mut self, lines: &[u8], layout: Layout) -> Result<(), (u64, String)> {
+    fn read(&mut self, lines: &[u8], layout: EdgeLayout) -> Result<(), (u64, String)> {
+        if let Some(places) = layout.places {
+            return self.read_placed(lines, layout.layout, places);
+        }
+        let EdgeLayout { layout, .. } = layout;
         // An edge is a dozen letters, more often than not.
         self.edges.ends.reserve(lines.len() / 12);
         if layout.n_columns == 3 {
@@ -148,6 +168,29 @@ impl Reading<'_> {
             rest = next;
         }
         self.look_up(&mut pending);
+        Ok(())
+    }
+
+    /// The same where the ends and the weight are anywhere among the columns of a line.
+    fn read_placed(&mut self, lines: &[u8], layout: Layout, places: Places) -> Result<(), (u64, String)> {
+        let mut fields = Fields::default();
+        let (mut rest, mut number) = (lines, 0);
+        while !rest.is_empty() {
+            number += 1;
+            let (line, next) = split_first_line(rest);
+            let mut add = || {
+                let line = as_text(line)?;
+                if line.trim().is_empty() || line.trim_start().starts_with(COMMENTS) {
+                    return Ok(());
+                }
+                fields.split_whole(line, layout.cut)?;
+                let (from, to, weight) = parse_placed(&fields, layout, places)?;
+                self.add_edge(from, to, weight);
+                Ok(())
+            };
+            add().map_err(|problem| (number, problem))?;
+            rest = next;
+        }
         Ok(())
     }
 
@@ -181,6 +224,11 @@ impl Reading<'_> {
         }
         fields.split(line, layout.cut)?;
         let (from, to, weight) = parse_edge(fields, layout.n_columns)?;
+        self.add_edge(from, to, (layout.n_columns == 3).then_some(weight));
+        Ok(())
+    }
+
+    fn add_edge(&mut self, from: &str, to: &str, weight: Option<f64>) {
         let Self { numbering, edges, words, .. } = self;
         let mut known = |id: &str| match whole_number(id.as_bytes()) {
             Some(number) => (numbering.known_integer(number), number),
@@ -191,12 +239,9 @@ impl Reading<'_> {
         };
         let (from, to) = (known(from), known(to));
         edges.ends.push((from.0, to.0));
-        if layout.n_columns == 3 {
-            edges.weights.push(weight);
-        }
+        edges.weights.extend(weight);
         let place = edges.ends.len() - 1;
         self.note_unseen(place, (from.1, to.1));
-        Ok(())
     }
 }
 
@@ -232,6 +277,28 @@ impl Words {
 fn word<'t>(text: &'t str, ends: &[usize], place: usize) -> &'t str {
     let start = place.checked_sub(1).map_or(0, |before| ends[before]);
     &text[start..ends[place]]
+}
+
+/// The ends and the weight of a line with other columns, some of which may be empty.
+fn parse_placed(
+    fields: &Fields,
+    layout: Layout,
+    places: Places,
+) -> Result<(&str, &str, Option<f64>), String> {
+    let n_columns = layout.n_columns;
+    let fits = match layout.cut {
+        // What is missing could be any column.
+        Cut::WhiteSpace => fields.len() == n_columns,
+        Cut::At(_) => (places.n_needed()..=n_columns).contains(&fields.len()),
+    };
+    if !fits {
+        return Err(format!("this line has {} columns, the first has {n_columns}", fields.len()));
+    }
+    let (from, to) = (fields.get(places.from), fields.get(places.to));
+    if from.is_empty() || to.is_empty() {
+        return Err("an id is empty; an edge needs two".into());
+    }
+    Ok((from, to, places.weight.map(|weight| parse_weight(fields.get(weight))).transpose()?))
 }
 
 fn parse_edge(fields: &Fields, n_columns: usize) -> Result<(&str, &str, f64), String> {

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::edge_chunk::EdgeChunk;
+use super::columns::{EdgeColumns, FirstLine, Places, Signs, would_be_misread};
+use super::edge_chunk::{EdgeChunk, EdgeLayout};
 use super::fields::{COMMENTS, Cut, Fields, Layout, Separator, quoted};
 use super::names::{Names, Numbering};
 use super::text::{Lines, Parsed};
@@ -11,24 +12,11 @@ use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Graph, Spilling};
 use crate::memory;
 
-/// Names of the two columns by which a header is known.
-const HEADER_NAMES: [[&str; 2]; 10] = [
-    ["source", "target"],
-    ["from", "to"],
-    ["src", "dst"],
-    ["fromnodeid", "tonodeid"],
-    ["from_node_id", "to_node_id"],
-    ["node1", "node2"],
-    ["node_1", "node_2"],
-    ["id1", "id2"],
-    ["id_1", "id_2"],
-    ["source_id", "target_id"],
-];
-
 /// Whether the first line names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Header {
-    /// Yes if its weight is not a number at all, or its names are known ones such as source and target.
+    /// Yes if its weight is not a number at all, or its names are known ones such as source and target; refused where it
+    /// may be either.
     #[default]
     Detect,
     /// It does.
@@ -41,21 +29,28 @@ pub(super) fn read(
     lines: &mut Lines<'_>,
     separator: Separator,
     header: Header,
+    columns: Option<&EdgeColumns>,
     spilling: Option<&Spilling>,
 ) -> Result<Collected> {
-    let start = start(lines, separator, header)?;
+    let start = start(lines, separator, header, columns)?;
     let mut list = List {
         numbering: Numbering::default(),
         sorter: EdgeSorter::of_edges().spilling(spilling),
         budget: lines.budget(),
     };
-    list.take(vec![start.first_edge])?;
+    list.take(start.first_edges)?;
     let parse =
         |list: &List, lines: &[u8]| EdgeChunk::parse(lines, start.layout, &list.numbering, &list.sorter);
     lines.parse_rest(&mut list, parse, List::take)?;
     let List { numbering, sorter, .. } = list;
     let n_nodes = numbering.len();
-    Ok(Collected { sorter, n_nodes, names: Some(numbering.finish()), header: start.header })
+    Ok(Collected {
+        sorter,
+        n_nodes,
+        names: Some(numbering.finish()),
+        header: start.header,
+        ignored_columns: start.ignored_columns,
+    })
 }
 
 /// What was read so far.
@@ -88,29 +83,97 @@ impl List {
 
 /// What the first lines tell.
 struct Start {
-    layout: Layout,
-    first_edge: Parsed<EdgeChunk>,
+    layout: EdgeLayout,
+    /// The lines that were looked at, as far as they are edges.
+    first_edges: Vec<Parsed<EdgeChunk>>,
     header: Option<String>,
+    ignored_columns: Vec<String>,
 }
 
-fn start(lines: &mut Lines<'_>, separator: Separator, header: Header) -> Result<Start> {
-    let mut fields = Fields::default();
-    let mut is_first = true;
-    let mut header_line = None;
-    while let Some((number, line)) = lines.next_content(&COMMENTS)? {
-        let at_line = |problem| Error::in_file(number, problem);
-        let cut = find_cut(line, separator, &mut fields).map_err(at_line)?;
-        fields.split(line, cut).map_err(at_line)?;
-        if std::mem::take(&mut is_first) && is_header(&fields, header) {
-            header_line = Some(line.to_string());
-            continue;
-        }
-        let layout = Layout { cut, n_columns: fields.len() };
-        let value = EdgeChunk::parse(line.as_bytes(), layout, &Numbering::default(), &EdgeSorter::of_edges());
-        let first_edge = Parsed { lines_before: number - 1, value };
-        return Ok(Start { layout, first_edge, header: header_line });
+/// A line that was looked at.
+struct Seen {
+    number: u64,
+    text: String,
+    cut: Cut,
+    fields: Fields,
+}
+
+impl Seen {
+    /// Whether white space separates, and all of it is tabs.
+    fn has_tabs_only(&self) -> bool {
+        self.cut == Cut::WhiteSpace && !self.text.trim().contains(|c: char| c.is_whitespace() && c != '\t')
     }
-    Err(Error::in_file(None, "holds no edges; an edge is a line `from to` or `from to weight`"))
+}
+
+fn look(lines: &mut Lines<'_>, separator: Separator) -> Result<Option<Seen>> {
+    let Some((number, line)) = lines.next_content(&COMMENTS)? else { return Ok(None) };
+    let at_line = |problem| Error::in_file(number, problem);
+    let mut fields = Fields::default();
+    let cut = find_cut(line, separator, &mut fields).map_err(at_line)?;
+    let trimmed = line.to_owned();
+    let text = lines.whole_line().to_owned();
+    // A first column may be empty.
+    let is_indented = cut == Cut::At('\t') && text.starts_with('\t');
+    fields.split_whole(if is_indented { &text } else { &trimmed }, cut).map_err(at_line)?;
+    Ok(Some(Seen { number, text, cut, fields }))
+}
+
+fn start(
+    lines: &mut Lines<'_>,
+    separator: Separator,
+    header: Header,
+    columns: Option<&EdgeColumns>,
+) -> Result<Start> {
+    let none = || Error::in_file(None, "holds no edges; an edge is a line `from to` or `from to weight`");
+    let first = look(lines, separator)?.ok_or_else(none)?;
+    let mut second = look(lines, separator)?;
+    let signs = Signs { first: &first.fields, second: second.as_ref().map(|line| &line.fields), header };
+    let found = signs.first_line(columns).map_err(|problem| Error::in_file(first.number, problem))?;
+    let (places, is_header) = match found {
+        FirstLine::Header(places) => (places, true),
+        FirstLine::Edge(places) => (places, false),
+    };
+    if is_header && !places.are_all_of(first.fields.len()) && first.has_tabs_only() {
+        // Texts beside an edge may hold blanks, or be missing.
+        if let Some(line) = second.as_mut().filter(|line| line.text.contains('\t')) {
+            line.cut = Cut::At('\t');
+            line.fields
+                .split_whole(&line.text, line.cut)
+                .map_err(|problem| Error::in_file(line.number, problem))?;
+        }
+    }
+    let edges: Vec<&Seen> = [(!is_header).then_some(&first), second.as_ref()].into_iter().flatten().collect();
+    let Some(first_edge) = edges.first() else { return Err(none()) };
+    let n_columns =
+        if is_header { first.fields.len().max(first_edge.fields.len()) } else { first.fields.len() };
+    if is_header && first.fields.len() < first_edge.fields.len() {
+        let (n_named, n_found) = (first.fields.len(), first_edge.fields.len());
+        let problem =
+            format!("this line has {n_found} columns, but the header names {n_named}; name them all");
+        return Err(Error::in_file(first_edge.number, problem));
+    }
+    // A header may name a weight that no line has.
+    let places = match (columns, places.weight) {
+        (None, Some(weight)) if first_edge.fields.len() == 2 && weight == 2 => {
+            Places { weight: None, ..places }
+        }
+        _ => places,
+    };
+    let n_columns =
+        if places.are_all_of(first_edge.fields.len()) { first_edge.fields.len() } else { n_columns };
+    let places = (!places.are_all_of(n_columns)).then_some(places);
+    let layout = EdgeLayout { layout: Layout { cut: first_edge.cut, n_columns }, places };
+    let parse = |line: &&Seen| Parsed {
+        lines_before: line.number - 1,
+        value: EdgeChunk::parse(line.text.as_bytes(), layout, &Numbering::default(), &EdgeSorter::of_edges()),
+    };
+    let named = is_header.then_some(&first.fields);
+    Ok(Start {
+        layout,
+        first_edges: edges.iter().map(parse).collect(),
+        ignored_columns: places.map(|places| places.ignored(n_columns, named)).unwrap_or_default(),
+        header: is_header.then(|| first.text.trim_matches([' ', '\u{feff}']).trim_end().to_owned()),
+    })
 }
 
 /// Writes every edge once. An isolated node is a self-loop of weight 0, which reads back as a node alone.
@@ -131,8 +194,12 @@ pub(super) fn write(
     };
     let weighted = graph.n_isolated() > 0 || !matches!(graph.weights(), crate::Weights::Unit);
     // Nodes may be called what columns are called; a header of our own keeps their edge one.
-    if let (Some(names), Some((from, to, _))) = (names, graph.edges().next())
-        && names_columns(&names.get(from), &names.get(to))
+    let ids = |(from, to, _): (u32, u32, f64)| {
+        names.map(|names| [from, to].map(|node| names.get(node).into_owned()))
+    };
+    let mut first = rows(graph).filter_map(ids);
+    if let Some(ids) = first.next()
+        && would_be_misread(&ids, first.next().as_ref())
     {
         writeln!(
             writer,
@@ -140,33 +207,43 @@ pub(super) fn write(
             if weighted { format!("{between}weight") } else { String::new() }
         )?;
     }
-    let mut put = |from: u32, to: u32, weight: f64| {
+    for (from, to, weight) in rows(graph) {
         write!(writer, "{}{between}{}", id(from), id(to))?;
         if weighted {
             write!(writer, "{between}{weight:?}")?;
         }
-        writeln!(writer)
-    };
-    for node in 0..graph.n_nodes() as u32 {
-        if graph.degree(node) == 0.0 {
-            put(node, node, 0.0)?;
-        }
-        for entry in graph.entries(node) {
-            let to = graph.columns()[entry];
-            if node <= to {
-                put(node, to, graph.weights().at(entry))?;
-            }
-        }
+        writeln!(writer)?;
     }
     Ok(())
+}
+
+/// What is written of a graph, line by line.
+fn rows<'g>(graph: &'g Graph<'_>) -> impl Iterator<Item = (u32, u32, f64)> + 'g {
+    (0..graph.n_nodes() as u32).flat_map(move |node| {
+        let alone = (graph.degree(node) == 0.0).then_some((node, node, 0.0));
+        let edges = graph.entries(node).filter_map(move |entry| {
+            let to = graph.columns()[entry];
+            (node <= to).then(|| (node, to, graph.weights().at(entry)))
+        });
+        alone.into_iter().chain(edges)
+    })
 }
 
 /// Where the lines of an edge list are cut, as its first line tells; refused where that is a guess.
 fn find_cut(line: &str, separator: Separator, fields: &mut Fields) -> Result<Cut, String> {
     let cut = Cut::of(line, separator);
-    if cut == Cut::WhiteSpace && line.contains(';') && (separator == Separator::Comma || !line.contains(' '))
+    if cut == Cut::At(',')
+        && !line.contains('"')
+        && Cut::of(&line.replace(',', "."), separator) == Cut::At(';')
     {
-        return Err("semicolons seem to separate the columns; use commas, tabs or white space".into());
+        fields.split(line, Cut::At(';'))?;
+        if fields.len() > 1 {
+            return Err(
+                "semicolons or commas may separate the columns here; use one of them only, and write weights with a \
+                 point (0.5)"
+                    .into(),
+            );
+        }
     }
     if separator == Separator::Detect && cut == Cut::At(',') {
         fields.split(line, cut)?;
@@ -180,24 +257,4 @@ fn find_cut(line: &str, separator: Separator, fields: &mut Fields) -> Result<Cut
         }
     }
     Ok(cut)
-}
-
-fn is_header(fields: &Fields, header: Header) -> bool {
-    match header {
-        Header::Yes => true,
-        Header::No => false,
-        Header::Detect => {
-            // A missing weight or a Python dictionary is no name of a column.
-            let is_name =
-                |text: &str| text.parse::<f64>().is_err() && !text.is_empty() && !text.starts_with('{');
-            (fields.len() == 3 && is_name(fields.get(2)))
-                || (fields.len() >= 2 && names_columns(fields.get(0), fields.get(1)))
-        }
-    }
-}
-
-/// Whether two ids are known names of columns.
-fn names_columns(from: &str, to: &str) -> bool {
-    let (from, to) = (from.to_lowercase(), to.to_lowercase());
-    HEADER_NAMES.iter().any(|&[a, b]| (from == a && to == b) || (from == b && to == a))
 }

@@ -11,10 +11,10 @@ pub(super) const NETWORKX_HINT: &str = "; with networkx, write the file with wri
 /// What stands between the columns of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Separator {
-    /// A comma if the first edge has one, white space otherwise.
+    /// A comma if the first edge has one, white space otherwise; a semicolon or a `|` where nothing else separates.
     #[default]
     Detect,
-    /// A comma (if the first edge has one); ids may hold spaces, or commas in double quotes.
+    /// A comma (if the first edge has one, otherwise a semicolon or a `|`); ids may hold spaces, or commas in double quotes.
     Comma,
     /// A tab (if the first edge has one); ids may hold spaces.
     Tab,
@@ -29,12 +29,32 @@ pub(super) enum Cut {
 
 impl Cut {
     pub(super) fn of(line: &str, separator: Separator) -> Self {
+        let stands = |wanted: &char| stands_outside_quotes(line, *wanted);
         let wanted = match separator {
             Separator::Detect | Separator::Comma => ',',
             Separator::Tab => '\t',
         };
-        if stands_outside_quotes(line, wanted) { Self::At(wanted) } else { Self::WhiteSpace }
+        if stands(&wanted) {
+            return Self::At(wanted);
+        }
+        let rarer = [';', '|'].into_iter().find(stands);
+        match (separator, rarer) {
+            (Separator::Comma, Some(rarer)) if !line.contains('\t') => Self::At(rarer),
+            // Ids may hold such letters where blanks separate them, unless the letter stands before every blank.
+            (Separator::Detect, Some(rarer)) if !has_free_blank(line.trim(), rarer) => Self::At(rarer),
+            _ => Self::WhiteSpace,
+        }
     }
+}
+
+/// Whether white space stands somewhere that does not follow a separator, or another blank.
+fn has_free_blank(line: &str, separator: char) -> bool {
+    let mut before = separator;
+    line.chars().any(|letter| {
+        let is_free = letter.is_whitespace() && before != separator && !before.is_whitespace();
+        before = if letter.is_whitespace() && before == separator { separator } else { letter };
+        is_free
+    })
 }
 
 /// What the first row tells about all lines.
@@ -109,11 +129,16 @@ impl Fields {
 
     /// Takes a line apart.
     pub(super) fn split(&mut self, line: &str, cut: Cut) -> Result<(), String> {
+        self.split_whole(line.trim(), cut)
+    }
+
+    /// Takes a line apart, in which a tab at either end may separate an empty column.
+    pub(super) fn split_whole(&mut self, line: &str, cut: Cut) -> Result<(), String> {
         self.bounds.clear();
         self.text.clear();
         // A tab is white space, but not where it separates.
         let blank = |c: char| c.is_whitespace() && cut != Cut::At(c);
-        let mut rest = line.trim();
+        let mut rest = line.trim_matches(blank);
         loop {
             rest = rest.trim_start_matches(blank);
             let start = self.text.len();
@@ -174,7 +199,9 @@ pub(super) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// An id as a column: in quotes where it would be taken apart, or taken for something else, otherwise.
 pub(super) fn quoted(id: &str, separator: char) -> String {
-    let splits = |c: char| c == separator || c == ',' || c == '"' || (separator == ' ' && c.is_whitespace());
+    let splits = |c: char| {
+        c == separator || matches!(c, ',' | ';' | '|' | '"') || (separator == ' ' && c.is_whitespace())
+    };
     let misread = id.starts_with(COMMENTS) || id.starts_with(BYTE_ORDER_MARK);
     if id.contains(splits) || id.trim() != id || misread {
         format!("\"{}\"", id.replace('"', "\"\""))

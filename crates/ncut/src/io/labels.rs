@@ -3,18 +3,20 @@
 use std::io::{self, BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
 
+use super::classes::{self, LabelTexts};
 use super::fields::{COMMENTS, Cut, Fields, Separator, quoted};
 use super::names::Names;
 use super::npy::{self, Array};
 use super::npz::Archive;
 use super::parquet;
 use super::text::{self, Compression, Lines};
-use super::{open, write_whole};
+use super::{GraphFormat, open, write_whole};
 use crate::error::{Error, Result};
 use crate::metrics::{Label, UNLABELLED};
 
 /// Names of the last column by which a header is known.
-const HEADER_NAMES: [&str; 6] = ["label", "labels", "cluster", "class", "community", "y"];
+pub(super) const HEADER_NAMES: [&str; 8] =
+    ["label", "labels", "cluster", "class", "community", "group", "species", "y"];
 
 /// A format for labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,14 +32,25 @@ pub enum LabelFormat {
     /// A column of integers or, for a graph whose nodes have ids, a column of ids and one of integers. Needs the
     /// cargo feature `parquet`.
     Parquet,
+    /// A list of integers in node order, or an object with one for each id; or node-link JSON.
+    Json,
+    /// An attribute of the nodes of a graph file, such as `cluster`.
+    Attribute(GraphFormat),
 }
 
 impl LabelFormat {
-    /// The format a file's name tells: an array for `.npy` and `.npz`, columns for `.parquet`, text otherwise.
+    /// The format a file's name tells: an array for `.npy` and `.npz`, columns for `.parquet`, `.json`, an attribute of
+    /// nodes for `.graphml`, `.gexf` and `.gml`, text otherwise.
     ///
     /// # Errors
     /// For a kind of file that this build cannot read.
     pub fn of(path: &Path) -> Result<Self> {
+        let stem = Compression::of(path).0;
+        match text::ending(&stem).as_deref() {
+            Some("json") => return Ok(Self::Json),
+            Some("graphml" | "gexf" | "gml") => return GraphFormat::of(&stem).map(Self::Attribute),
+            _ => {}
+        }
         match text::ending(path).as_deref() {
             Some("npy") => Ok(Self::Npy),
             Some("npz") => Ok(Self::Npz),
@@ -58,6 +71,10 @@ pub fn read_labels(path: &Path, n_nodes: usize, names: Option<&Names>) -> Result
         LabelFormat::Npy => from_npy(BufReader::new(open(path)?), n_nodes),
         LabelFormat::Npz => from_npz(BufReader::new(open(path)?), n_nodes),
         LabelFormat::Parquet => from_columns(parquet::read_labels(open(path)?)?, n_nodes, names),
+        LabelFormat::Json | LabelFormat::Attribute(_) => {
+            let texts = LabelTexts::read(&mut Lines::open(path, None)?, format, n_nodes)?;
+            texts.labels(n_nodes, names)
+        }
     };
     LabelFormat::of(path).and_then(read).map_err(|error| error.at(path))
 }
@@ -77,6 +94,9 @@ pub fn parse_labels(
         LabelFormat::Npy => from_npy(bytes, n_nodes),
         LabelFormat::Npz => from_npz(Cursor::new(bytes), n_nodes),
         LabelFormat::Parquet => from_columns(parquet::parse_labels(bytes)?, n_nodes, names),
+        LabelFormat::Json | LabelFormat::Attribute(_) => {
+            LabelTexts::read(&mut Lines::of_bytes(bytes), format, n_nodes)?.labels(n_nodes, names)
+        }
     }
 }
 
@@ -92,13 +112,24 @@ pub fn check_labels_writable(path: &Path) -> Result<()> {
             parquet::check_known().map_err(|error| error.at(path))?;
             super::check_writable(path)
         }
-        Some("parquet" | "npz" | "npy") => {
-            let problem = "labels are written as text (.txt .csv .tsv, also .gz or .zst), .npy or .parquet; choose \
-                           such a name";
+        None | Some("txt" | "csv" | "tsv" | "json" | "graphml" | "gexf" | "gml") => {
+            super::check_writable(path)
+        }
+        // Endings that people give to plain text, and parts of METIS, which end in a number.
+        Some("dat" | "lab" | "labels" | "clu" | "out" | "part") => super::check_writable(path),
+        Some(ending) if ending.bytes().all(|byte| byte.is_ascii_digit()) => super::check_writable(path),
+        Some(_) => {
+            let problem = "labels cannot be written as this kind of file; they are text (.txt .csv .tsv), .json, with the \
+                           graph .graphml .gexf .gml (each also with .gz or .zst), .npy or .parquet";
             Err(Error::in_file(None, problem).at(path))
         }
-        _ => super::check_writable(path),
     }
+}
+
+/// Whether labels in a file of this name are an attribute of nodes, so that the graph is written with them
+/// ([`write_labelled_graph`](super::write_labelled_graph)).
+pub fn are_written_with_graph(path: &Path) -> bool {
+    GraphFormat::of(path).is_ok_and(GraphFormat::holds_labels)
 }
 
 /// Writes labels in the format the file's name tells, whole or not at all; with `names`, an id and a label
@@ -112,6 +143,13 @@ pub fn write_labels(path: &Path, labels: &[Label], names: Option<&Names>) -> Res
     match text::ending(&stem).as_deref() {
         Some("npy") => write_npy(path, &format!("({},)", labels.len()), labels),
         Some("parquet") => write_whole(path, |file| parquet::write_labels(file, labels, names)),
+        Some("json") => write_whole(path, |file| {
+            compression.write(file, |writer| classes::write_json(writer, labels, names))
+        }),
+        Some("graphml" | "gexf" | "gml") => {
+            let problem = "such a file holds the graph, too; write it with write_labelled_graph";
+            Err(Error::in_file(None, problem).at(path))
+        }
         ending => {
             let separator = if ending == Some("csv") { ',' } else { '\t' };
             write_whole(path, |file| {
@@ -266,19 +304,19 @@ fn from_columns(columns: LabelColumns, n_nodes: usize, names: Option<&Names>) ->
 }
 
 /// Labels that come with the ids of their nodes, in any order.
-struct LabelsById<'n> {
+pub(super) struct LabelsById<'n> {
     names: &'n Names,
     labels: Vec<Option<Label>>,
 }
 
 impl<'n> LabelsById<'n> {
-    fn new(n_nodes: usize, names: Option<&'n Names>) -> Result<Self, String> {
+    pub(super) fn new(n_nodes: usize, names: Option<&'n Names>) -> Result<Self, String> {
         let names =
             names.ok_or("the nodes of this graph have no ids; give one label a line, in node order")?;
         Ok(Self { names, labels: vec![None; n_nodes] })
     }
 
-    fn set(&mut self, id: &str, label: Label) -> Result<(), String> {
+    pub(super) fn set(&mut self, id: &str, label: Label) -> Result<(), String> {
         let node = self.names.find(id).ok_or_else(|| format!("`{id}` is no node of the graph"))?;
         match self.labels[node as usize].replace(label) {
             None => Ok(()),
@@ -286,7 +324,7 @@ impl<'n> LabelsById<'n> {
         }
     }
 
-    fn finish(self) -> Result<Vec<Label>> {
+    pub(super) fn finish(self) -> Result<Vec<Label>> {
         match self.labels.iter().position(Option::is_none) {
             None => Ok(self.labels.into_iter().flatten().collect()),
             Some(node) => {
@@ -312,7 +350,7 @@ fn check_label(number: i64) -> Option<Label> {
     Label::try_from(number).ok().filter(|&label| label >= UNLABELLED)
 }
 
-fn check_count(labels: Vec<Label>, n_nodes: usize) -> Result<Vec<Label>> {
+pub(super) fn check_count(labels: Vec<Label>, n_nodes: usize) -> Result<Vec<Label>> {
     if labels.len() == n_nodes {
         return Ok(labels);
     }

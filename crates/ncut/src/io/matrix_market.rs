@@ -53,10 +53,16 @@ pub(super) fn read(
         return Err(Error::in_file(lines.number(), problem));
     }
     if banner.symmetric {
-        return Ok(Contents::Edges(Collected { sorter, n_nodes, names: None, header: None }));
+        return Ok(Contents::Edges(Collected {
+            sorter,
+            n_nodes,
+            names: None,
+            header: None,
+            ignored_columns: Vec::new(),
+        }));
     }
     let graph = sorter.matrix(n_nodes, symmetrize).map_err(Error::counted_from_one)?;
-    Ok(Contents::Graph(GraphFile { graph, names: None, header: None }))
+    Ok(Contents::Graph(GraphFile::new(graph, None)))
 }
 
 /// Writes the lower triangle.

@@ -48,7 +48,7 @@ pub(super) fn read(lines: &mut Lines<'_>, symmetrize: Symmetrize) -> Result<Grap
         Weights::Unit
     };
     let graph = Graph::from_csr(rows.offsets, rows.neighbors, weights, symmetrize);
-    Ok(GraphFile { graph: graph.map_err(Error::counted_from_one)?, names: None, header: None })
+    Ok(GraphFile::new(graph.map_err(Error::counted_from_one)?, None))
 }
 
 /// METIS knows whole weights and no self-loops.

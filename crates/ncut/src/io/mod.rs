@@ -6,24 +6,35 @@
 //! | `.mtx` | Matrix Market, coordinate |
 //! | `.graph .metis` | METIS |
 //! | `.npz` | `scipy.sparse.save_npz` |
+//! | `.graphml .gexf .gml .net .json` | GraphML, GEXF, GML, Pajek, node-link JSON |
 //! | `.ncut` | our own: mapped into memory, not read |
 //!
 //! Text may be compressed: `.gz` or `.zst` after the name. Outputs appear whole or not at all. Labels and tables of
 //! points may also be `.parquet`, with the cargo feature `parquet`.
 
 mod binary;
+mod classes;
+mod columns;
+mod described_table;
 mod edge_chunk;
 mod edge_list;
 mod fields;
+mod gexf;
+mod gml;
+mod graphml;
 mod labels;
+mod listed;
 mod wishes;
 mod matrix_market;
 mod metis;
 mod names;
 mod numbers;
 mod npy;
+mod node_link;
 mod npz;
+mod outline;
 mod output;
+mod pajek;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(not(feature = "parquet"))]
@@ -32,23 +43,30 @@ mod parquet;
 mod table;
 mod table_chunk;
 mod text;
+mod xml;
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 use crate::graph::{EdgeSorter, Graph, Spilling, Symmetrize};
 use crate::memory;
+use crate::metrics::Label;
 use crate::progress::Clock;
 
+pub use classes::read_classes;
+pub use columns::EdgeColumns;
+pub use described_table::{TableFile, TableOptions, read_described_table};
 pub use edge_list::Header;
 pub use fields::Separator;
 pub use labels::{
-    LabelFormat, check_labels_writable, parse_labels, read_labels, write_label_grid, write_labels,
-    write_labels_text,
+    LabelFormat, are_written_with_graph, check_labels_writable, parse_labels, read_labels, write_label_grid,
+    write_labels, write_labels_text,
 };
+use listed::ListedGraph;
 pub use names::Names;
+use outline::Outline;
 use output::{PIECE, Watched, write_by};
 pub use output::{check_writable, remove_temporaries, write_whole};
 pub use table::{Table, parse_table, read_table};
@@ -66,9 +84,16 @@ pub struct GraphFile {
     pub names: Option<Names>,
     /// The first line of an edge list, where it was taken for a header and skipped.
     pub header: Option<String>,
+    /// Columns of an edge list that are not read: their names, or their numbers where there is no header.
+    pub ignored_columns: Vec<String>,
 }
 
 impl GraphFile {
+    /// A graph whose nodes have these ids, or none.
+    fn new(graph: Graph<'static>, names: Option<Names>) -> Self {
+        Self { graph, names, header: None, ignored_columns: Vec::new() }
+    }
+
     /// Makes sure that what a `.ncut` file holds is what was written, names and all; all other files were checked when
     /// they were read. Algorithms call [`Graph::verify`] themselves; this lets `clock` see it, and stop it.
     ///
@@ -92,17 +117,31 @@ pub enum GraphFormat {
     Metis,
     /// A sparse matrix of scipy.
     Npz,
+    /// GraphML: XML.
+    GraphMl,
+    /// GEXF: XML.
+    Gexf,
+    /// GML: keys and values.
+    Gml,
+    /// Pajek: a network of vertices counted from 1.
+    Pajek,
+    /// Node-link JSON.
+    NodeLink,
     /// Our own: the arrays of a graph, to be mapped into memory.
     Binary,
 }
 
 /// How to read a graph.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
+    /// The ending that tells the format, such as `csv.gz`, in place of that of the file's name.
+    pub format: Option<String>,
     /// What to do with a matrix that is not symmetric.
     pub symmetrize: Symmetrize,
     /// Whether the first line of an edge list is a header.
     pub header: Header,
+    /// Which columns of an edge list hold the ends and the weight. By default a header tells, or they are the first.
+    pub columns: Option<EdgeColumns>,
     /// When the arrays of a `.ncut` file are checked.
     pub verification: Verification,
     /// Bytes of memory that the edges of an edge list or of a symmetric Matrix Market file may take, about. Those that
@@ -138,10 +177,15 @@ impl GraphFormat {
             Some("mtx") => Self::MatrixMarket,
             Some("graph" | "metis") => Self::Metis,
             Some("npz") => Self::Npz,
+            Some("graphml") => Self::GraphMl,
+            Some("gexf") => Self::Gexf,
+            Some("gml") => Self::Gml,
+            Some("net") => Self::Pajek,
+            Some("json") => Self::NodeLink,
             Some("ncut") => Self::Binary,
             _ => {
                 let problem = "unknown kind of graph file; known endings are .txt .tsv .csv .edges .mtx .graph \
-                               .metis (each also with .gz or .zst), .npz and .ncut";
+                               .metis .graphml .gexf .gml .net .json (each also with .gz or .zst), .npz and .ncut";
                 return Err(Error::in_file(None, problem).at(path));
             }
         };
@@ -156,9 +200,19 @@ impl GraphFormat {
         }
         Ok(format)
     }
+
+    /// Whether the nodes keep their ids in a file of this format.
+    pub fn keeps_ids(self) -> bool {
+        !matches!(self, Self::MatrixMarket | Self::Metis | Self::Npz)
+    }
+
+    /// Whether a file of this format can hold the clusters of the nodes beside the graph.
+    pub fn holds_labels(self) -> bool {
+        matches!(self, Self::GraphMl | Self::Gexf | Self::Gml)
+    }
 }
 
-/// Reads a graph from a file, in the format its name tells.
+/// Reads a graph from a file, in the format its name or [`ReadOptions::format`] tells.
 ///
 /// # Errors
 /// When the file cannot be read or holds no graph, naming file, line and cause; or when the clock says stop.
@@ -166,8 +220,9 @@ pub fn read_graph(path: &Path, options: &ReadOptions, clock: &Clock<'_>) -> Resu
     if path.is_dir() {
         return Err(Error::in_file(None, "is a directory, not a file").at(path));
     }
-    let format = GraphFormat::of(path)?;
-    Source::File(path, clock).read(format, options).map_err(|error| error.at(path))
+    let name = options.name_of(path);
+    let format = GraphFormat::of(&name).map_err(|error| unknown_name(error, options, path))?;
+    Source::File(path, &name, clock).read(format, options).map_err(|error| error.at(path))
 }
 
 /// Reads a graph from bytes that are not compressed.
@@ -201,12 +256,13 @@ pub fn convert_graph(from: &Path, to: &Path, options: &ReadOptions, clock: &Cloc
         write_graph_by(to, &file.graph, file.names.as_ref(), clock)?;
         return Ok(file);
     }
-    let format = GraphFormat::of(from)?;
+    let name = options.name_of(from);
+    let format = GraphFormat::of(&name).map_err(|error| unknown_name(error, options, from))?;
     let spilling = options.spilling_beside(to);
-    let contents = Source::File(from, clock).contents(format, options, spilling.as_ref());
+    let contents = Source::File(from, &name, clock).contents(format, options, spilling.as_ref());
     match contents.map_err(|error| error.at(from))? {
         Contents::Edges(edges) if edges.sorter.is_spilled() => {
-            let Collected { sorter, n_nodes, names, header } = edges;
+            let Collected { sorter, n_nodes, names, header, ignored_columns } = edges;
             let mut sorter = Some(sorter);
             let mut refused = None;
             let written = write_by(to, clock, |file| {
@@ -227,8 +283,8 @@ pub fn convert_graph(from: &Path, to: &Path, options: &ReadOptions, clock: &Cloc
                 return Err(error.at(from));
             }
             written?;
-            let trusted = ReadOptions { verification: Verification::Never, ..*options };
-            Ok(GraphFile { header, ..read_graph(to, &trusted, &Clock::new())? })
+            let trusted = ReadOptions { verification: Verification::Never, ..ReadOptions::default() };
+            Ok(GraphFile { header, ignored_columns, ..read_graph(to, &trusted, &Clock::new())? })
         }
         contents => {
             let file = contents.finish(None).map_err(|error| error.at(from))?;
@@ -256,6 +312,33 @@ pub fn write_graph_by(
     names: Option<&Names>,
     clock: &Clock<'_>,
 ) -> Result<()> {
+    write_outline(path, &Outline { graph, names, labels: None }, clock)
+}
+
+/// Writes a graph to a file with the cluster of every node, as an attribute `cluster`; in a format that
+/// [holds labels](GraphFormat::holds_labels).
+///
+/// # Errors
+/// As [`write_graph`]; also when the format holds none, or there is not one label for each node.
+pub fn write_labelled_graph(
+    path: &Path,
+    graph: &Graph<'_>,
+    names: Option<&Names>,
+    labels: &[Label],
+) -> Result<()> {
+    if !GraphFormat::of(path)?.holds_labels() {
+        let problem = "a graph with its labels is written as .graphml, .gexf or .gml; choose such a name";
+        return Err(Error::in_file(None, problem).at(path));
+    }
+    if labels.len() != graph.n_nodes() {
+        let (n_labels, n_nodes) = (labels.len(), graph.n_nodes());
+        return Err(Error::labels(format!("{n_labels} labels do not fit a graph of {n_nodes} nodes")));
+    }
+    write_outline(path, &Outline { graph, names, labels: Some(labels) }, &Clock::new())
+}
+
+fn write_outline(path: &Path, outline: &Outline<'_>, clock: &Clock<'_>) -> Result<()> {
+    let Outline { graph, names, .. } = *outline;
     graph.verify_observed(clock)?;
     let write_text = |fill: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
         let fill = |packer: &mut dyn Write| {
@@ -275,6 +358,20 @@ pub fn write_graph_by(
             metis::check_writable(graph).map_err(|error| error.at(path))?;
             write_text(&|writer| metis::write(writer, graph))
         }
+        GraphFormat::GraphMl => {
+            xml::check_ids(names).map_err(|error| error.at(path))?;
+            write_text(&|writer| graphml::write(writer, outline))
+        }
+        GraphFormat::Gexf => {
+            xml::check_ids(names).map_err(|error| error.at(path))?;
+            write_text(&|writer| gexf::write(writer, outline))
+        }
+        GraphFormat::Gml => write_text(&|writer| gml::write(writer, outline)),
+        GraphFormat::Pajek => {
+            pajek::check_writable(outline).map_err(|error| error.at(path))?;
+            write_text(&|writer| pajek::write(writer, outline))
+        }
+        GraphFormat::NodeLink => write_text(&|writer| node_link::write(writer, outline)),
         GraphFormat::Npz => write_by(path, clock, |file| npz::write(&mut Watched::new(file, clock), graph)),
         GraphFormat::Binary => {
             write_by(path, clock, |file| binary::write(&mut Watched::new(file, clock), graph, names))
@@ -315,13 +412,14 @@ struct Collected {
     n_nodes: usize,
     names: Option<Names>,
     header: Option<String>,
+    ignored_columns: Vec<String>,
 }
 
 impl Contents {
     fn finish(self, spilling: Option<&Spilling>) -> Result<GraphFile> {
         match self {
             Self::Graph(file) => Ok(file),
-            Self::Edges(Collected { sorter, n_nodes, names, header }) => match spilling {
+            Self::Edges(Collected { sorter, n_nodes, names, header, ignored_columns }) => match spilling {
                 Some(spilling) if sorter.is_spilled() => {
                     let problem = |error: io::Error| {
                         let folder = spilling.folder.display();
@@ -332,15 +430,55 @@ impl Contents {
                     };
                     let mut file = tempfile::tempfile_in(&spilling.folder).map_err(problem)?;
                     binary::write_sorted(&mut file, sorter, n_nodes, names.as_ref(), Some(spilling))?;
-                    Ok(GraphFile { header, ..binary::map(&file, None, Verification::Never)? })
+                    Ok(GraphFile {
+                        header,
+                        ignored_columns,
+                        ..binary::map(&file, None, Verification::Never)?
+                    })
                 }
-                _ => Ok(GraphFile { graph: sorter.graph(n_nodes)?, names, header }),
+                _ => Ok(GraphFile { graph: sorter.graph(n_nodes)?, names, header, ignored_columns }),
             },
         }
     }
 }
 
+/// Says how to tell the format where a name does not.
+fn unknown_name(error: Error, options: &ReadOptions, path: &Path) -> Error {
+    match (error, &options.format) {
+        (Error::BadFile { problem, .. }, Some(format)) => {
+            Error::in_file(None, format!("the format is given as `{format}`: {problem}")).at(path)
+        }
+        (Error::BadFile { problem, .. }, None) => {
+            Error::in_file(None, format!("{problem} (--format NAME tells another)")).at(path)
+        }
+        (error, _) => error,
+    }
+}
+
+/// Reads a file that lists nodes and edges, with what it tells of clusters.
+fn read_listed(lines: &mut Lines<'_>, format: GraphFormat) -> Result<ListedGraph> {
+    if format == GraphFormat::Pajek {
+        return pajek::read(lines);
+    }
+    let bytes = lines.read_all()?;
+    let budget = lines.strict_budget().map(|budget| budget.saturating_sub(bytes.len() as u64));
+    match format {
+        GraphFormat::GraphMl => graphml::read(&bytes, budget),
+        GraphFormat::Gexf => gexf::read(&bytes, budget),
+        GraphFormat::Gml => gml::read(&bytes, budget),
+        _ => node_link::read(&bytes, budget),
+    }
+}
+
 impl ReadOptions {
+    /// The name by whose ending a file is read.
+    fn name_of(&self, path: &Path) -> PathBuf {
+        match &self.format {
+            Some(format) => PathBuf::from(format!("graph.{}", format.trim_start_matches('.'))),
+            None => path.to_path_buf(),
+        }
+    }
+
     /// Temporary files beside `path`, if memory is limited.
     fn spilling_beside(&self, path: &Path) -> Option<Spilling> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -350,14 +488,15 @@ impl ReadOptions {
 
 /// Where a graph is read from.
 enum Source<'s> {
-    File(&'s Path, &'s Clock<'s>),
+    /// The file, the name by whose ending it is read, and the clock.
+    File(&'s Path, &'s Path, &'s Clock<'s>),
     Bytes(&'s [u8]),
 }
 
 impl<'s> Source<'s> {
     fn read(self, format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {
         let spilling = match &self {
-            Self::File(path, _) => options.spilling_beside(path),
+            Self::File(path, ..) => options.spilling_beside(path),
             // What is in memory already may as well be sorted there.
             Self::Bytes(_) => None,
         };
@@ -374,7 +513,8 @@ impl<'s> Source<'s> {
         match format {
             GraphFormat::EdgeList(separator) => {
                 let lines = &mut self.lines()?.within(limit);
-                edge_list::read(lines, separator, options.header, spilling).map(Contents::Edges)
+                edge_list::read(lines, separator, options.header, options.columns.as_ref(), spilling)
+                    .map(Contents::Edges)
             }
             GraphFormat::MatrixMarket => {
                 matrix_market::read(&mut self.lines()?.within(limit), options.symmetrize, spilling)
@@ -382,17 +522,32 @@ impl<'s> Source<'s> {
             GraphFormat::Metis => {
                 metis::read(&mut self.lines()?.within(limit), options.symmetrize).map(Contents::Graph)
             }
+            GraphFormat::GraphMl
+            | GraphFormat::Gexf
+            | GraphFormat::Gml
+            | GraphFormat::Pajek
+            | GraphFormat::NodeLink => {
+                let listed = read_listed(&mut self.lines()?.within(limit), format)?;
+                Ok(Contents::Graph(listed.file))
+            }
             GraphFormat::Npz => match self {
-                Self::File(path, clock) => {
+                Self::File(path, _, clock) => {
                     let budget = limit.into_iter().chain(clock.memory()).min();
-                    npz::read(BufReader::new(open(path)?), options, budget)
+                    let file = open(path)?;
+                    if is_ordinary(&file) {
+                        npz::read(BufReader::new(file), options, budget)
+                    } else {
+                        // An archive is read from its end, which a pipe has not.
+                        let bytes = Lines::open_as(path, Path::new("graph.npz"), Some(clock))?.read_all()?;
+                        npz::read(Cursor::new(bytes), options, budget)
+                    }
                 }
                 Self::Bytes(bytes) => npz::read(Cursor::new(bytes), options, None),
             }
             .map(Contents::Graph),
             GraphFormat::Binary => {
                 let (file, clock) = match self {
-                    Self::File(path, clock) => (binary::open(path, options.verification)?, Some(clock)),
+                    Self::File(path, _, clock) => (binary::open(path, options.verification)?, Some(clock)),
                     Self::Bytes(bytes) => (binary::parse(bytes, options.verification)?, None),
                 };
                 if options.verification == Verification::AtOnce {
@@ -405,7 +560,7 @@ impl<'s> Source<'s> {
 
     fn lines(self) -> Result<Lines<'s>> {
         match self {
-            Self::File(path, clock) => Lines::open(path, Some(clock)),
+            Self::File(path, name, clock) => Lines::open_as(path, name, Some(clock)),
             Self::Bytes(bytes) => Ok(Lines::of_bytes(bytes)),
         }
     }
@@ -419,6 +574,11 @@ fn open(path: &Path) -> Result<File> {
         return Err(Error::in_file(None, "is a directory, not a file"));
     }
     Ok(file)
+}
+
+/// Whether a file can be read from any place, as pipes cannot.
+fn is_ordinary(file: &File) -> bool {
+    file.metadata().is_ok_and(|data| data.is_file())
 }
 
 /// An operating system's message without its number.

@@ -79,7 +79,7 @@ pub(super) fn read(file: impl Read + Seek, options: &ReadOptions, budget: Option
             return Err(Error::in_file(None, problem));
         }
     };
-    Ok(GraphFile { graph, names: None, header: None })
+    Ok(GraphFile::new(graph, None))
 }
 
 /// Writes the matrix as csr, the way scipy does.

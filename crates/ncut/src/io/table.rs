@@ -60,6 +60,14 @@ impl Table {
         self.n_columns
     }
 
+    /// Brings every column to mean 0 and standard deviation 1, so that all count alike; a column of one number becomes 0.
+    pub fn standardize(&mut self) {
+        match &mut self.values {
+            TableValues::F32(values) => standardize(values, self.n_columns, f64::from, |value| value as f32),
+            TableValues::F64(values) => standardize(values, self.n_columns, |value| value, |value| value),
+        }
+    }
+
     /// The rows as points; they were checked when the table was read.
     pub fn points(&self) -> Points<'_> {
         let values = match &self.values {
@@ -70,6 +78,24 @@ impl Table {
     }
 }
 
+fn standardize<T: Copy>(values: &mut [T], n_columns: usize, wide: fn(T) -> f64, narrow: fn(f64) -> T) {
+    let n_rows = (values.len() / n_columns.max(1)) as f64;
+    for column in 0..n_columns {
+        let each = |values: &[T]| {
+            values[column..].iter().step_by(n_columns).map(|&value| wide(value)).collect::<Vec<f64>>()
+        };
+        let numbers = each(values);
+        let mean = numbers.iter().sum::<f64>() / n_rows;
+        let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / n_rows;
+        // Equal numbers differ from their mean by rounding alone.
+        let is_constant = numbers.iter().all(|&number| number == numbers[0]);
+        let scale = if is_constant || variance == 0.0 { 0.0 } else { 1.0 / variance.sqrt() };
+        for value in values[column..].iter_mut().step_by(n_columns) {
+            *value = narrow((wide(*value) - mean) * scale);
+        }
+    }
+}
+
 /// Reads a table from a file, in the format its name tells: `.npy`, `.npz` (array `X` or the only one), `.parquet`
 /// (with the feature of that name), or text with a header or without, columns separated by commas, tabs or white
 /// space, which may be compressed.
@@ -77,14 +103,20 @@ impl Table {
 /// # Errors
 /// When the file cannot be read, or a cell is no number that a point can have, naming file, line and column; or when the clock says stop.
 pub fn read_table(path: &Path, clock: &Clock<'_>) -> Result<Table> {
+    read_table_as(path, path, clock)
+}
+
+/// As [`read_table`], in the format that `name` tells.
+pub(super) fn read_table_as(path: &Path, name: &Path, clock: &Clock<'_>) -> Result<Table> {
+    let lines = || Lines::open_as(path, name, Some(clock));
     let read = || {
-        let (stem, compression) = Compression::of(path);
+        let (stem, compression) = Compression::of(name);
         match (text::ending(&stem).as_deref(), compression) {
             (Some("npy"), Compression::None) => from_npy(BufReader::new(super::open(path)?), clock.memory()),
             (Some("npz"), Compression::None) => from_npz(path, clock.memory()),
-            (Some("csv"), _) => from_text(&mut Lines::open(path, Some(clock))?, Separator::Comma),
-            (Some("tsv"), _) => from_text(&mut Lines::open(path, Some(clock))?, Separator::Tab),
-            (Some("txt"), _) => from_text(&mut Lines::open(path, Some(clock))?, Separator::Detect),
+            (Some("csv"), _) => from_text(&mut lines()?, Separator::Comma),
+            (Some("tsv"), _) => from_text(&mut lines()?, Separator::Tab),
+            (Some("txt"), _) => from_text(&mut lines()?, Separator::Detect),
             (Some("parquet"), Compression::None) => {
                 parquet::check_known()?;
                 parquet::read_table(super::open(path)?, clock.memory())

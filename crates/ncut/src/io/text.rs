@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::parallel::prelude::*;
 use crate::progress::{Clock, Progress, Stage};
 
@@ -99,11 +100,16 @@ const LEAST_LINE: u64 = 1 << 20;
 
 impl<'a> Lines<'a> {
     pub(super) fn open(path: &Path, clock: Option<&'a Clock<'a>>) -> Result<Self> {
+        Self::open_as(path, path, clock)
+    }
+
+    /// Opens a file that is packed as the ending of `name` tells.
+    pub(super) fn open_as(path: &Path, name: &Path, clock: Option<&'a Clock<'a>>) -> Result<Self> {
         let file = super::open(path)?;
         let size = file.metadata().map_or(0, |data| data.len());
         let taken = Arc::new(AtomicU64::new(0));
         let counted = Counted { file, taken: Arc::clone(&taken) };
-        let reader = Compression::of(path).1.reader(BufReader::with_capacity(BUFFER, counted));
+        let reader = Compression::of(name).1.reader(BufReader::with_capacity(BUFFER, counted));
         let reader = reader.map_err(|error| unreadable(0, &error))?;
         let progress = Progress::new(Stage::Read, size);
         let budget = clock.and_then(Clock::memory);
@@ -200,6 +206,36 @@ impl<'a> Lines<'a> {
                 return Ok(Some((self.number, line.trim())));
             }
         }
+    }
+
+    /// All that is left, unpacked, if it has no more than `most` bytes.
+    pub(super) fn read_within(&mut self, most: u64) -> Result<Vec<u8>> {
+        self.budget = Some(self.budget.map_or(2 * most, |budget| budget.min(2 * most)));
+        self.read_all()
+    }
+
+    /// All that is left, unpacked: a format that is read as a whole.
+    pub(super) fn read_all(&mut self) -> Result<Vec<u8>> {
+        let budget = self.strict_budget();
+        let mut bytes = Vec::new();
+        loop {
+            let n_before = bytes.len();
+            memory::reserve(&mut bytes, BUFFER, "reading the file", super::TEXT_REMEDY)?;
+            let read = self.reader.by_ref().take(BUFFER as u64).read_to_end(&mut bytes);
+            read.map_err(|error| unreadable(0, &error))?;
+            if bytes.len() == n_before {
+                return Ok(bytes);
+            }
+            // What is made of it takes at least as much again.
+            memory::check_within(budget, "reading the file", 2 * bytes.len() as u64, super::TEXT_REMEDY)?;
+            self.progress.done = self.taken.load(Ordering::Relaxed);
+            self.clock.map_or(Ok(()), |clock| clock.report(&self.progress))?;
+        }
+    }
+
+    /// The last line read, blanks at its ends included.
+    pub(super) fn whole_line(&self) -> &str {
+        str::from_utf8(without_end(&self.line)).unwrap_or_default()
     }
 
     /// Number of the last line read.

@@ -198,7 +198,14 @@ pub struct OldLabels {
 pub fn read_old_labels(path: &Path, n_nodes: usize, names: Option<&Names>) -> Result<OldLabels> {
     let read = || {
         let mut old = OldLabels { labels: vec![UNLABELLED; n_nodes], gone: Vec::new() };
-        if LabelFormat::of(path)? == LabelFormat::Npy {
+        let format = LabelFormat::of(path)?;
+        if !matches!(format, LabelFormat::Text | LabelFormat::Npy) {
+            return Err(Error::in_file(
+                None,
+                "old labels are read from text or .npy; write them as one of these",
+            ));
+        }
+        if format == LabelFormat::Npy {
             let array = Array::read(BufReader::new(open(path)?), "the array", None)?;
             let numbers =
                 array.integers().map_err(|problem| Error::in_file(None, format!("the array {problem}")))?;
