@@ -11,6 +11,7 @@ use ncut::{Agreement, Clustering, Confidence, Constraints, Graph, Label, Ncut};
 
 use super::steering::{constraints, named};
 use super::{check_bound, check_outputs, upper_bound, write_labels_to};
+use crate::UsageError;
 use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs, SteeringArgs};
 use crate::counting::NO_CLUSTERS;
 use crate::report::{
