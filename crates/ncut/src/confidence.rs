@@ -78,7 +78,7 @@ impl Confidence {
         let rows: Vec<u32> =
             labels.iter().map(|&label| row_of(label).map_or(NO_ROW, |row| row as u32)).collect();
         let nodes: Vec<NodeId> = (0..graph.n_nodes() as NodeId).collect();
-        let of_nodes: Vec<(f64, f64, Vec<(u32, f64)>)> = nodes
+        let of_nodes: Vec<Look> = nodes
             .par_iter()
             .with_min_len(NODES_PER_TASK)
             .map_init(
@@ -88,7 +88,7 @@ impl Confidence {
             .collect();
         let n_labelled = rows.iter().filter(|&&row| row != NO_ROW).count();
         let mean = of_nodes.iter().map(|of_node| of_node.0).sum::<f64>() / n_labelled.max(1) as f64;
-        let value = |&(_, margin, _): &(f64, f64, Vec<(u32, f64)>)| confidence(margin, mean);
+        let value = |&(_, margin, _): &Look| confidence(margin, mean);
         let values = of_nodes.iter().map(value).collect();
         let mut members = Vec::with_capacity(n_best * graph.n_nodes());
         for (_, _, best) in of_nodes {
@@ -128,6 +128,9 @@ impl Confidence {
     }
 }
 
+/// The pull of a node's own cluster, the margin, and the clusters that pull most with their shares.
+type Look = (f64, f64, Vec<(u32, f64)>);
+
 const NO_ROW: u32 = u32::MAX;
 
 /// What links are divided by: the root of what the objective divides by.
@@ -156,14 +159,7 @@ impl Pulls {
     }
 
     /// The pull of a node's own cluster, the margin, and the clusters that pull most with their shares.
-    fn look(
-        &mut self,
-        graph: &Graph<'_>,
-        rows: &[u32],
-        scales: &[f64],
-        node: NodeId,
-        n_best: usize,
-    ) -> (f64, f64, Vec<(u32, f64)>) {
+    fn look(&mut self, graph: &Graph<'_>, rows: &[u32], scales: &[f64], node: NodeId, n_best: usize) -> Look {
         let own = rows[node as usize];
         if own == NO_ROW {
             return (0.0, 0.0, Vec::new());

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use crate::communities::{Communities, Thoroughness};
 use crate::constraints::{Constraints, Steering};
 use crate::error::Result;
 use crate::graph::{Graph, NodeId, Subgraph};
@@ -58,8 +59,8 @@ impl Ncut {
         if self.n_clusters >= part.graph().n_nodes() {
             return Ok(1.0);
         }
-        let found =
-            self.communities_asked_for().find_exactly(part.graph(), self.n_clusters, 0.0, None, clock)?;
+        let asked = Communities { thoroughness: Thoroughness::Run, ..self.communities_asked_for() };
+        let found = asked.find_exactly(part.graph(), self.n_clusters, 0.0, None, clock)?;
         Ok(found.resolution)
     }
 }

@@ -293,6 +293,7 @@ fn large_graphs_keep_all_wishes_with_any_number_of_threads() {
 }
 
 /// The message of a refusal.
+#[allow(clippy::needless_pass_by_value, reason = "settings are made where they are asked for")]
 fn refused(settings: Ncut, graph: &Graph<'_>) -> String {
     settings.solve(graph).unwrap_err().to_string()
 }

@@ -224,7 +224,7 @@ impl Guides {
 
     /// What is known holds for every pixel of the picture itself, whatever it was scaled to.
     fn draw_on(&self, labels: &mut [Label]) {
-        for (label, &known) in labels.iter_mut().zip(self.seeds.iter().flat_map(|seeds| seeds.labels())) {
+        for (label, &known) in labels.iter_mut().zip(self.seeds.iter().flat_map(Scribbles::labels)) {
             if known != UNLABELLED {
                 *label = known;
             }

@@ -141,7 +141,7 @@ pub(super) fn crowd(
     let mut by_count: Vec<(usize, NodeId)> = bound.iter().map(|&node| (partners(node).len(), node)).collect();
     by_count.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     for &(count, seed) in by_count.iter().take(MAX_SEEDS) {
-        if count + 1 <= enough {
+        if count < enough {
             return None;
         }
         let mut together = vec![seed];

@@ -292,7 +292,7 @@ pub fn write_confidence(
                 for place in 0..confidence.n_best() {
                     match best.get(place) {
                         Some((cluster, share)) => {
-                            write!(writer, "{separator}{cluster}{separator}{share:.6}")?
+                            write!(writer, "{separator}{cluster}{separator}{share:.6}")?;
                         }
                         None => write!(writer, "{separator}-1{separator}0")?,
                     }

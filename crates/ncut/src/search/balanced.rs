@@ -31,7 +31,7 @@ pub(super) fn balanced<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed
     let mut labels = vec![0; graph.n_nodes()];
     let mut halving = Halving { graph, masses: &masses, ceiling: task.ceiling, labels: &mut labels };
     let everyone: Vec<NodeId> = (0..graph.n_nodes() as NodeId).collect();
-    halving.divide(everyone, 0, task.n_clusters, seed);
+    halving.divide(&everyone, 0, task.n_clusters, seed);
     labels
 }
 
@@ -44,7 +44,7 @@ struct Halving<'h> {
 
 impl Halving<'_> {
     /// Divides nodes, all labelled `first`, into so many clusters from that number on.
-    fn divide(&mut self, nodes: Vec<NodeId>, first: usize, n_clusters: usize, seed: u64) {
+    fn divide(&mut self, nodes: &[NodeId], first: usize, n_clusters: usize, seed: u64) {
         if n_clusters < 2 || nodes.len() < 2 {
             return;
         }
@@ -57,7 +57,7 @@ impl Halving<'_> {
         let most = [room * total * (1.0 - share), room * total * share];
         let mut best: Option<(f64, f64, Vec<bool>)> = None;
         let mut random = Random::new(mix(seed, first as u64 * 4096 + n_clusters as u64));
-        let mut cut = Cut::new(self, &nodes, first as ClusterId);
+        let mut cut = Cut::new(self, nodes, first as ClusterId);
         for _ in 0..ATTEMPTS {
             cut.grow(random.below(nodes.len() as u32) as usize, share * total);
             for _ in 0..MAX_PASSES {
@@ -79,8 +79,8 @@ impl Halving<'_> {
         for &node in &inside {
             self.labels[node as usize] = (first + n_outside) as ClusterId;
         }
-        self.divide(outside, first, n_outside, seed);
-        self.divide(inside, first + n_outside, n_inside, seed);
+        self.divide(&outside, first, n_outside, seed);
+        self.divide(&inside, first + n_outside, n_inside, seed);
     }
 }
 

@@ -9,7 +9,6 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use crate::graph::{Apart, Graph, NodeId};
 use crate::objective::Objective;
 use crate::partition::{Candidate, ClusterId, Partition};
-use crate::progress::Clock;
 use crate::random::Random;
 
 /// Steps to separate nodes: so many for each node that is apart from others, and some.
@@ -24,21 +23,16 @@ const ROUNDS_IN_VAIN: usize = 3;
 /// Nodes of a graph at most in which clusters look for two nodes to swap, each pair being looked at.
 const MAX_NODES_TO_SWAP: usize = 1 << 10;
 
-/// Brings labels to comply with the pairs of the graph and with a ceiling, as far as that is easy. Afterwards moves are
-/// restricted to what is allowed.
-pub(super) fn comply<O: Objective>(
-    partition: &mut Partition<'_, O>,
-    floor: f64,
-    ceiling: f64,
-    clock: &Clock<'_>,
-) {
+/// Brings labels to comply with the pairs of the graph and with a ceiling, as far as that is easy, whether there is time or not:
+/// what is cut short must comply too. Afterwards moves are restricted to what is allowed.
+pub(super) fn comply<O: Objective>(partition: &mut Partition<'_, O>, floor: f64, ceiling: f64) {
     partition.lift_restrictions();
     partition.set_floor(0.0);
     if let Some(apart) = partition.graph().apart() {
-        separate(partition, apart, ceiling, clock);
+        separate(partition, apart, ceiling);
     }
     if ceiling < f64::INFINITY {
-        Relief { partition, ceiling }.run(clock);
+        Relief { partition, ceiling }.run();
     }
     partition.set_floor(floor);
     partition.set_ceiling(ceiling);
@@ -66,7 +60,7 @@ where
 
 /// Takes nodes that are apart out of each other's clusters: one after the other goes where it is with the fewest that it
 /// must not be with, and does not come back for a while (min-conflicts with a tabu list).
-fn separate<O: Objective>(partition: &mut Partition<'_, O>, apart: &Apart, ceiling: f64, clock: &Clock<'_>) {
+fn separate<O: Objective>(partition: &mut Partition<'_, O>, apart: &Apart, ceiling: f64) {
     let graph = partition.graph();
     let is_in_conflict = |labels: &[ClusterId], node: NodeId| {
         apart.partners(node).any(|partner| labels[partner as usize] == labels[node as usize])
@@ -82,9 +76,6 @@ fn separate<O: Objective>(partition: &mut Partition<'_, O>, apart: &Apart, ceili
     let mut n_with = vec![0u32; n_clusters];
     for step in 0..MIN_STEPS + STEPS_PER_BOUND_NODE * apart.bound().len() {
         let Some(node) = waiting.pop_front() else { return };
-        if step.is_multiple_of(MIN_STEPS) && clock.is_stopped() {
-            return;
-        }
         if !is_in_conflict(partition.labels(), node) {
             continue;
         }
@@ -134,11 +125,11 @@ struct Relief<'r, 'g, O> {
 }
 
 impl<O: Objective> Relief<'_, '_, O> {
-    fn run(&mut self, clock: &Clock<'_>) {
+    fn run(&mut self) {
         let mut n_in_vain = 0;
         let mut before = self.excess();
         for _ in 0..MAX_ROUNDS {
-            if before <= 0.0 || clock.is_stopped() {
+            if before <= 0.0 {
                 return;
             }
             match n_in_vain < ROUNDS_IN_VAIN {

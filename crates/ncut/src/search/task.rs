@@ -142,7 +142,7 @@ impl<'t, O: Objective> Task<'t, O> {
     fn complying<'g>(&self, graph: &'g Graph<'g>, labels: Vec<ClusterId>) -> Result<Partition<'g, O>> {
         let mut partition = self.partition(graph, labels)?;
         if self.is_steered(graph) && self.bounds().violation(&partition) > 0.0 {
-            comply(&mut partition, self.floor, self.ceiling, self.clock);
+            comply(&mut partition, self.floor, self.ceiling);
         }
         Ok(partition)
     }
@@ -242,7 +242,7 @@ impl<'t, O: Objective> Task<'t, O> {
         partition.set_ceiling(self.ceiling);
         if self.is_steered(graph) && self.bounds().violation(partition) > 0.0 {
             // Holding together yields to what must be.
-            comply(partition, self.floor, self.ceiling, self.clock);
+            comply(partition, self.floor, self.ceiling);
         }
         Some(self.settle_connected(partition, active))
     }
