@@ -314,7 +314,7 @@ proptest! {
     #[test]
     fn any_ids_survive_or_are_refused(ids in prop::collection::btree_set("\\PC{1,6}", 2..6)) {
         let ids: Vec<String> = ids.into_iter().collect();
-        let nodes: Vec<String> = ids.iter().map(|id| format!("{{\"id\": {id:?}}}", id = id)).collect();
+        let nodes: Vec<String> = ids.iter().map(|id| format!("{{\"id\": {id:?}}}")).collect();
         prop_assume!(ids.iter().all(|id| !id.contains(['\\', '"']) && format!("{id:?}") == format!("\"{id}\"")));
         let text = format!("{{\"nodes\": [{}], \"edges\": []}}", nodes.join(","));
         let file = parse(&text, GraphFormat::NodeLink).unwrap();
