@@ -248,7 +248,7 @@ fn wrong_calls_are_refused() {
             "cluster g.txt -k 2 -o nowhere/labels.txt",
             "nowhere/labels.txt: cannot be written: no such file or directory",
         ),
-        ("cluster g.txt -k 2 -o labels.npz", "labels.npz: labels are written as text"),
+        ("cluster g.txt -k 2 -o labels.npz", "labels.npz: labels cannot be written as this kind of file"),
         ("cluster g.txt -k 2 -o g.txt", "g.txt: the output would overwrite the input"),
         ("cluster g.txt -k 2 -o ./folder/../g.txt", "the output would overwrite the input"),
         (

@@ -198,9 +198,16 @@ fn convert_goes_through_every_format_and_back() {
         ["a.npz", "b.graph", "c.metis.gz", "d.mtx.zst", "e.txt", "f.csv.gz", "g.tsv", "h.edges.zst", "i.mtx"]
     {
         let ran = bench.run(&format!("convert {last} {next}"));
+        // The one that comes from an edge list.
+        let dropped = match next {
+            "i.mtx" => {
+                "i.mtx: this format keeps no ids; its nodes are numbers, in the order they first appear\n"
+            }
+            _ => "",
+        };
         assert_eq!(
             ran.stdout,
-            format!("{last}: 4 nodes, 3 edges, 1 component\n{next} written\n"),
+            format!("{dropped}{last}: 4 nodes, 3 edges, 1 component\n{next} written\n"),
             "{}",
             ran.stderr
         );

@@ -241,7 +241,7 @@ fn what_is_wrong_is_told_with_its_line() {
         (GraphFormat::Pajek, "*Vertices 2\n*Edges\n1 2 -1\n".into(), "line 3: the weight -1 is negative"),
         (GraphFormat::Pajek, "*Vertices 2\n*Matrix\n".into(), "line 2: `*matrix` cannot be read"),
         (GraphFormat::NodeLink, "{".into(), "line 1: is no node-link JSON"),
-        (GraphFormat::NodeLink, "{\"nodes\": []}".into(), "is no node-link JSON"),
+        (GraphFormat::NodeLink, "{\"nodes\": []}".into(), "line 1: is no node-link JSON"),
         (GraphFormat::NodeLink, "{\"nodes\": [{\"id\": [1]}], \"links\": []}".into(), "the id of node 0 is no text"),
         (GraphFormat::NodeLink, "{\"nodes\": [{\"id\": 1}], \"links\": [{\"source\": 1, \"target\": 1, \"weight\": -2}]}".into(), "edge 0: the weight -2 is negative"),
         (GraphFormat::NodeLink, "{\"nodes\": [{\"id\": 1}], \"links\": [{\"source\": 1, \"target\": 2}]}".into(), "an edge names node `2`"),
@@ -315,7 +315,7 @@ proptest! {
     #[test]
     fn any_ids_survive_or_are_refused(ids in prop::collection::btree_set("\\PC{1,6}", 2..6)) {
         let ids: Vec<String> = ids.into_iter().collect();
-        let nodes: Vec<String> = ids.iter().map(|id| format!("{{\"id\": {id:?}}}", id = id)).collect();
+        let nodes: Vec<String> = ids.iter().map(|id| format!("{{\"id\": {id:?}}}")).collect();
         prop_assume!(ids.iter().all(|id| !id.contains(['\\', '"']) && format!("{id:?}") == format!("\"{id}\"")));
         let text = format!("{{\"nodes\": [{}], \"edges\": []}}", nodes.join(","));
         let file = parse(&text, GraphFormat::NodeLink).unwrap();

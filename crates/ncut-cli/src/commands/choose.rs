@@ -55,10 +55,10 @@ impl Row {
 pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     let (picture, json) = (args.output.as_deref(), args.reporting.json.as_deref());
     let summary = Summary::new(args.reporting.quiet, &[picture, json]);
-    picture.map(check_drawing).transpose()?;
     let inputs: Vec<Option<&Path>> =
         [Some(args.graph.as_path())].into_iter().chain(args.steering.files()).collect();
     check_outputs(&inputs, &[picture, json])?;
+    picture.map(check_drawing).transpose()?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &watch)?;

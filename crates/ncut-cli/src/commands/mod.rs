@@ -61,7 +61,7 @@ fn check_outputs(inputs: &[Option<&Path>], outputs: &[Option<&Path>]) -> Result<
 
 /// Refuses a drawing whose name promises another kind of picture than SVG.
 fn check_drawing(path: &Path) -> Result<()> {
-    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    let ending = path.extension().map(std::ffi::OsStr::to_ascii_lowercase);
     match ending {
         Some(ending) if ending != "svg" && descriptor(path).is_none() => {
             bail!("{}: the drawing is SVG; choose a name that ends in .svg", path.display())

@@ -161,7 +161,7 @@ pub(super) fn write(writer: &mut dyn Write, outline: &Outline<'_>) -> io::Result
         match outline.label(node) {
             None => writeln!(writer, "    <node id=\"{id}\"/>")?,
             Some(label) => {
-                writeln!(writer, "    <node id=\"{id}\"><data key=\"cluster\">{label}</data></node>")?
+                writeln!(writer, "    <node id=\"{id}\"><data key=\"cluster\">{label}</data></node>")?;
             }
         }
     }
