@@ -1,12 +1,11 @@
 """Known labels, pairs, shares, weights, confidence and updates, from Python."""
 
+import ncut
 import networkx
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs, make_moons
-
-import ncut
 from ncut import NormalizedCut
+from sklearn.datasets import make_blobs, make_moons
 
 
 def planted(n_nodes=300, k=3, seed=0):
@@ -46,7 +45,9 @@ def test_wishes_are_kept(preset, objective):
 def test_nodes_go_by_name():
     graph = networkx.karate_club_graph()
     graph = networkx.relabel_nodes(graph, {node: f"n{node}" for node in graph})
-    found = ncut.cluster(graph, 2, fixed={"n33": 0, "n0": 1}, cannot_link=[("n1", "n2")], node_weight=dict.fromkeys(graph, 1.0))
+    found = ncut.cluster(
+        graph, 2, fixed={"n33": 0, "n0": 1}, cannot_link=[("n1", "n2")], node_weight=dict.fromkeys(graph, 1.0)
+    )
     label = dict(zip(found.nodes, found.labels.tolist(), strict=True))
     assert (label["n33"], label["n0"]) == (0, 1)
     assert label["n1"] != label["n2"]

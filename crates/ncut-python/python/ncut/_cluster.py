@@ -130,9 +130,9 @@ class Clustering:
         Clusters that are not connected, the components of the graph that they hold as a whole left aside.
     clusters : structured ndarray
         One row a cluster: ``label``, ``size``, ``weight`` (the sum of the weights of its nodes, 1 each where they have
-        none), ``share`` (what shares are measured in, over the mean), ``volume``, ``association``, ``inside`` (association over volume),
-        ``conductance`` (weight to other clusters over the volume of the smaller side) and ``n_pieces`` (connected
-        pieces; whole components count as one). ``pandas.DataFrame(clusters)`` shows it.
+        none), ``share`` (what shares are measured in, over the mean), ``volume``, ``association``, ``inside``
+        (association over volume), ``conductance`` (weight to other clusters over the volume of the smaller side) and
+        ``n_pieces`` (connected pieces; whole components count as one). ``pandas.DataFrame(clusters)`` shows it.
     n_components : int
         Connected components of the graph.
     n_iter : int
@@ -193,7 +193,7 @@ class Clustering:
 
     @property
     def membership(self) -> Any:
-        """The clusters that each node leans to, a sparse array of shape (n_nodes, n_clusters); see the notes of `cluster`."""
+        """The clusters that each node leans to, a sparse array of shape (n_nodes, n_clusters); see `cluster`."""
         return self._sure[1]
 
     def communities(self) -> list[list[Hashable]]:
@@ -373,11 +373,12 @@ def cluster(
     Known labels, pairs and `max_share` are kept exactly, or there is an error that says what could not be had;
     `min_share` and `connected` (unless asked for) yield to them. A pair that must be together counts as linked.
 
-    `Clustering.confidence` and `Clustering.membership` come from the pulls of the clusters on a node: the weight between
-    both over the square root of the cluster's volume (for Ratio-Cut: its size), which is how fast the objective rises when
-    the node moves a little towards the cluster. Membership is the share of each of the three strongest in all pulls.
-    Confidence is the margin of the own cluster before the strongest other, ``margin / (margin + mean pull)``: 0 on the
-    boundary. They tell how firmly a node sits in these clusters of this graph, not how likely it is that a label is right.
+    `Clustering.confidence` and `Clustering.membership` come from the pulls of the clusters on a node: the weight
+    between both over the square root of the cluster's volume (for Ratio-Cut: its size), which is how fast the
+    objective rises when the node moves a little towards the cluster. Membership is the share of each of the three
+    strongest in all pulls. Confidence is the margin of the own cluster before the strongest other,
+    ``margin / (margin + mean pull)``: 0 on the boundary. They tell how firmly a node sits in these clusters of this
+    graph, not how likely it is that a label is right.
 
     Examples
     --------
@@ -421,7 +422,12 @@ def cluster(
     )
     settings |= constraint_settings(fixed, must_link, cannot_link, max_share, node_weight, nodes, n_nodes_of(matrix))
     found = solve(source, settings, symmetrize, n_threads, Listener(on_progress, verbose))
-    own = {"_graph": source, "_symmetrize": symmetrize, "_n_threads": n_threads, "_objective": objective}
+    own: dict[str, Any] = {
+        "_graph": source,
+        "_symmetrize": symmetrize,
+        "_n_threads": n_threads,
+        "_objective": objective,
+    }
     return Clustering(nodes=nodes, **own, **found)
 
 
@@ -528,7 +534,9 @@ def constraint_settings(
     labels = None if fixed is None else label_array(by_node(fixed, -1, number, n_nodes, "fixed"), "fixed")
     weights = None if node_weight is None else by_node(node_weight, None, number, n_nodes, "node_weight")
     if weights is not None and np.asarray(weights).ndim != 1:
-        raise ValueError(f"node_weight has {np.asarray(weights).ndim} dimensions; it must have one, a weight for each node")
+        raise ValueError(
+            f"node_weight has {np.asarray(weights).ndim} dimensions; it must have one, a weight for each node"
+        )
     return {
         "fixed": labels,
         "must_link": pair_array(must_link, number, "must_link"),

@@ -94,8 +94,8 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Whether every cluster is to be connected, which goes before `min_share`; of a disconnected graph a cluster may
         hold whole components besides. None is True, and False for preset "paper".
     fixed : array-like of shape (n_samples,) or dict, default=None
-        Known labels from 0 to ``n_clusters - 1``: samples with one keep exactly that cluster; -1 is free. A dict has the
-        labels of some samples by their numbers.
+        Known labels from 0 to ``n_clusters - 1``: samples with one keep exactly that cluster; -1 is free. A dict has
+        the labels of some samples by their numbers.
     must_link, cannot_link : iterable of pairs of samples, default=None
         Samples that are in the same cluster, and samples that are in different ones, by their numbers.
     max_share : float, default=None
@@ -314,7 +314,8 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def confidence_(self) -> NDArray[np.float64]:
         """How firmly every sample sits in its cluster, from 0 on the boundary to 1."""
-        return self._sureness()[0]
+        confidence: NDArray[np.float64] = self._sureness()[0]
+        return confidence
 
     @property
     def membership_(self) -> Any:

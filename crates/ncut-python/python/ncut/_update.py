@@ -166,8 +166,8 @@ def update(
     finally:
         listener.close()
     names = nodes if nodes is not None else range(len(old))
-    named = {key: [names[node] for node in found[key].tolist()] for key in ("moved", "new")}  # type: ignore[literal-required]
-    rest = {**found, **named, "clusters": _table(found["clusters"])}
+    named = {key: [names[node] for node in found[key].tolist()] for key in ("moved", "new")}
+    rest: dict[str, Any] = {**found, **named, "clusters": _table(found["clusters"])}
     return Update(nodes=nodes, gone=[name for name, _ in gone], **rest)
 
 
