@@ -12,7 +12,7 @@ validate = pytest.importorskip("numpydoc.validate").validate
 # Summaries are no sentences in the infinitive here; sections are there where they are of use.
 PASSED_OVER = {"EX01", "ES01", "SA01", "SS05", "SS06", "GL01", "GL03", "RT02"}
 # Nobody makes these; what they hold is documented as attributes.
-RESULTS = {"Clustering", "CountCurve", "Hierarchy", "Progress", "Score"}
+RESULTS = {"Clustering", "CountCurve", "Hierarchy", "Progress", "Score", "Update"}
 # The docstrings of compiled classes have no quotes to be placed.
 COMPILED = {"Graph"}
 PUBLIC = [name for name in ncut.__all__ if not name.startswith("_")]
