@@ -111,13 +111,15 @@ fn furnished() -> Bench {
         )
         .with("digits.npy", array())
         .with("words.npy", array())
-        .with("cells.npy", array());
+        .with("cells.npy", array())
+        .with("faces.npy", array());
     for (from, to) in [
         ("roads.txt", "roads.mtx"),
         ("roads.txt", "web.mtx"),
         ("roads.txt", "mail.npz"),
         ("roads.txt", "web.ncut"),
         ("roads.txt", "digits.npz"),
+        ("roads.txt", "faces.npz"),
         ("plain.txt", "mesh.graph"),
     ] {
         if from == "plain.txt" {
