@@ -351,9 +351,9 @@ impl Ncut {
     ///
     /// ```
     /// use ncut::{Constraints, Graph, Ncut};
-    /// let path = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.1), (2, 3, 5.0)])?;
+    /// let path = Graph::from_edges(4, [(0, 1, 6.0), (1, 2, 0.1), (2, 3, 5.0)])?;
     /// let asked = Constraints::new().must_link([(0, 3)]);
-    /// assert_eq!(Ncut::new(2).constraints(asked).solve(&path)?.labels, [0, 1, 0, 0]);
+    /// assert_eq!(Ncut::new(2).constraints(asked).solve(&path)?.labels, [0, 0, 1, 0]);
     /// # Ok::<(), ncut::Error>(())
     /// ```
     #[must_use]
