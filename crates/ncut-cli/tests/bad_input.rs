@@ -232,11 +232,11 @@ fn wrong_calls_are_refused() {
             "cluster g.txt -k 7 -o labels.txt",
             "g.txt: 7 clusters were asked of 6 nodes; every cluster needs a node",
         ),
-        ("cluster g.txt -k 3000000000 -o labels.txt", "g.txt: n_clusters is 3000000000"),
-        ("cluster g.txt -k 2 --min-share 2 -o labels.txt", "g.txt: min_share is 2; it must be from 0 to 1"),
+        ("cluster g.txt -k 3000000000 -o labels.txt", "g.txt: -k is 3000000000"),
+        ("cluster g.txt -k 2 --min-share 2 -o labels.txt", "g.txt: --min-share is 2; it must be from 0 to 1"),
         (
             "cluster g.txt -k 2 --preset paper --min-share 0.5 -o labels.txt",
-            "g.txt: min_share is 0.5; it must be 0 with preset `paper`",
+            "g.txt: --min-share is 0.5; it must be 0 with preset `paper`",
         ),
         (
             "cluster missing.txt -k 2 -o labels.txt",

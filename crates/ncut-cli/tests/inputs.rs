@@ -142,6 +142,16 @@ fn a_number_of_clusters_that_is_none_mentions_auto() {
     assert!(ran.stderr.contains("a whole number, or `auto`"), "{}", ran.stderr);
 }
 
+/// Newcomers, 15.
+#[test]
+fn ranges_are_named_as_in_python_too_and_one_is_no_plural() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    let by_name = |call: &str| done(bench.run(call)).stdout;
+    assert_eq!(by_name("choose g.txt --least 2 --most 4"), by_name("choose g.txt --from 2 --to 4"));
+    assert!(by_name("cluster g.txt -k 1").contains("\n1 cluster, N-Cut 0.0000"));
+    assert!(by_name("choose g.txt --to 3").contains("suggested: 2 clusters"));
+}
+
 #[test]
 fn every_report_keeps_the_schema() {
     let schema: Value = serde_json::from_str(include_str!("../../../docs/report.schema.json")).unwrap();
@@ -222,4 +232,58 @@ fn check(schema: &Value, value: &Value, place: &str) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn a_first_edge_that_no_other_edge_touches_is_told() {
+    let bench = Bench::new().with("g.csv", "lender,debtor\na,b\nb,c\nc,a\nd,e\ne,f\nf,d\nc,d\n");
+    let ran = done(bench.run("cluster g.csv -k 2"));
+    assert!(ran.stdout.contains(
+        "the first edge, `lender` to `debtor`, names nodes that no other edge names (--header yes"
+    ));
+    assert!(!done(bench.run("cluster g.csv -k 2 --header yes")).stdout.contains("first edge"));
+}
+
+#[test]
+fn settings_are_called_as_they_are_typed() {
+    let bench = Bench::new().with("g.txt", TRIANGLES);
+    for (options, problem) in [
+        ("-k 2 --min-share 2", "--min-share is 2"),
+        ("-k 2 --max-share 0.5", "--max-share is 0.5"),
+        ("-k auto --objective modularity", "for as many communities as there are give no number at all"),
+    ] {
+        refused(&bench.run(&format!("cluster g.txt {options}")), problem);
+    }
+    let bench = bench.with("d.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 1\n2 3 1\n");
+    refused(&bench.run("cluster d.mtx -k 2"), "(--symmetrize average or max)");
+}
+
+#[test]
+fn tables_that_may_be_misread_are_refused_with_the_cure() {
+    let bench = Bench::new()
+        .with("comma.csv", "name;sl;sw\ns0;5,1;3\ns1;4,9;3\ns2;9,1;4\n")
+        .with("blank.csv", "id x\nq 1,5\nw 2,5\ne 9,5\n")
+        .with("index.csv", ",name,x,y\n0,a,1,2\n1,b,3,4\n2,c,9,9\n")
+        .with("plain.csv", ",x,y\n0,1,2\n1,3,4\n2,9,9\n")
+        .with("missing.csv", "x,y\n1,NA\n3,4\n9,9\n")
+        .with("empty.csv", "name,x,y\na,1,\nb,3,4\nc,9,9\n");
+    for (call, problem) in [
+        (
+            "comma.csv -k 2 --id-column name",
+            "line 2: column 2 is `5,1`, which is not a number; write decimals with a point",
+        ),
+        (
+            "blank.csv -k 2 --id-column id",
+            "line 2: column 2 is `1,5`, which is not a number; write decimals with a point",
+        ),
+        ("index.csv -k 2 --id-column name", "column 1 has no name in the header"),
+        ("plain.csv -k 2", "column 1 has no name in the header"),
+        ("missing.csv -k 2", "column 2 is `NA`, a missing value"),
+        ("empty.csv -k 2 --id-column name", "column 3 is empty; fill in or remove"),
+    ] {
+        refused(&bench.run(&format!("points {call}")), problem);
+    }
+    assert!(
+        done(bench.run("points plain.csv -k 2 --id-column 1")).stdout.contains("3 points with 2 features")
+    );
 }

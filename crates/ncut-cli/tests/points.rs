@@ -119,7 +119,7 @@ fn broken_tables_are_refused() {
     }
     let bench = Bench::new().with("line.csv", LINE);
     for (options, message) in [
-        ("--neighbors 0", "line.csv: n_neighbors is 0; it must be at least 1"),
+        ("--neighbors 0", "line.csv: --neighbors is 0; it must be at least 1"),
         ("--affinity rbf --gamma -1", "line.csv: gamma is -1; it must be a positive number"),
         ("--graph-out g.xyz", "g.xyz: unknown kind of graph file"),
         ("--graph-out line.csv", "line.csv: the output would overwrite the input"),

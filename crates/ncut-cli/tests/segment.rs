@@ -191,12 +191,12 @@ fn wrong_calls_are_refused() {
         ("long.pgm -k 2 -o a.webp", "a.webp: 70000 x 1 pixels are too many"),
         ("p.pgm -k 2 -o nowhere/a.png", "nowhere/a.png: cannot be written"),
         ("p.pgm -k 2 -o a.png --graph-out g.xyz", "g.xyz: unknown kind of graph file"),
-        ("p.pgm -k 2 -o a.png --blur=-1", "p.pgm: blur is -1; it must be from 0 to 1000"),
-        ("p.pgm -k 2 -o a.png --scale 0", "p.pgm: scale is 0; it must be a number above 0"),
+        ("p.pgm -k 2 -o a.png --blur=-1", "p.pgm: --blur is -1; it must be from 0 to 1000"),
+        ("p.pgm -k 2 -o a.png --scale 0", "p.pgm: --scale is 0; it must be a number above 0"),
         ("p.pgm -k 2 -o a.png --scale 1e9", "p.pgm: 12"),
         ("p.pgm -k 2 -o a.png --beta=-1", "p.pgm: beta is -1"),
         ("p.pgm -k 2 -o a.png --graph radius --radius 0", "p.pgm: radius is 0; it must be from 1 to 100"),
-        ("p.pgm -k 2 -o a.png --min-share 2", "p.pgm: min_share is 2"),
+        ("p.pgm -k 2 -o a.png --min-share 2", "p.pgm: --min-share is 2"),
     ] {
         let ran = bench.run(&format!("segment {arguments}"));
         assert_eq!(ran.code, Some(1), "{arguments}: {ran:?}");

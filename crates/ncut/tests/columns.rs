@@ -98,10 +98,7 @@ fn a_header_that_does_not_tell_the_columns_is_refused() {
         ("source,x,y\n1,2,3\n", "does not tell which columns are the ends"),
         ("source,target,from,to\n1,2,3,4\n", "has more than one pair of columns that may be the ends"),
         ("source,target,score,count\n1,2,3,4\n", "has more than one column that may be the weight"),
-        (
-            "person,friend\n1,2\n",
-            "`person` and `friend` may be a header or an edge; say which with --header yes",
-        ),
+        ("person,pal\n1,2\n", "`person` and `pal` may be a header or an edge; say which with --header yes"),
         ("source,friend\nann,bob\n", "`source` and `friend` may be a header or an edge"),
         ("1,2,3,4\n", "this line has 4 columns; tell the columns of the ends and the weight by number"),
         ("a,b,0.5;c\n", "semicolons or commas may separate the columns here"),
@@ -195,5 +192,32 @@ fn many_lines_with_other_columns_read_the_same_on_every_thread() {
     for n_threads in [1, 2, 5] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n_threads).build().unwrap();
         assert_eq!(edges(&pool.install(|| parse(&text)).unwrap()), wanted);
+    }
+}
+
+#[test]
+fn pairs_of_common_names_are_a_header_and_dates_are_none() {
+    let wanted = expected(&[("ann", "bo", 1.0), ("bo", "cy", 1.0)]);
+    for header in ["head,tail", "follower,followee", "protein1,protein2", "id_a,id_b"] {
+        let file = parse(&format!("{header}\nann,bo\nbo,cy\n")).unwrap();
+        assert_eq!(edges(&file), wanted, "{header}");
+    }
+    // One of them alone is a node.
+    assert_eq!(
+        edges(&parse("head,bo\nbo,cy\n").unwrap()),
+        expected(&[("bo", "head", 1.0), ("bo", "cy", 1.0)])
+    );
+    for text in ["a,b,2020-01-01\nb,c,2021-01-01\n", "a b 0x10\nb c 0x11\n"] {
+        let refusal = parse(text).unwrap_err().to_string();
+        assert!(refusal.contains("line 1") && refusal.contains("not a number"), "{refusal}");
+    }
+}
+
+#[test]
+fn a_first_edge_that_stands_alone_is_noticed() {
+    let file = parse("sender1x,sender2x\na,b\nb,c\nc,a\n").unwrap();
+    assert_eq!(file.first_edge_alone(), Some(["sender1x".to_owned(), "sender2x".to_owned()]));
+    for text in ["a,b\n", "a,b\nb,c\n", "1,2\n3,4\n", "source,target\na,b\nc,d\n"] {
+        assert_eq!(parse(text).unwrap().first_edge_alone(), None, "{text}");
     }
 }

@@ -8,14 +8,16 @@ use std::fs;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::{close, sketches, tied_sketches};
 use ncut::io::{
-    GraphFile, GraphFormat, Header, LabelFormat, ReadOptions, Separator, parse_graph, parse_labels,
-    read_graph, read_labels, write_graph, write_graph_by, write_labels,
+    GraphFile, GraphFormat, Header, LabelFormat, ReadOptions, Separator, TableOptions, parse_graph,
+    parse_graph_file, parse_labels, parse_table_file, read_graph, read_labels, write_graph, write_graph_by,
+    write_labels,
 };
-use ncut::{Clock, Error, Graph, Label, Progress, Stage, StopReason, Symmetrize, Weights};
+use ncut::{Clock, Error, Graph, Label, Progress, Stage, StopReason, Stopped, Symmetrize, Weights};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -225,6 +227,52 @@ fn a_gzip_with_two_members_is_read_whole() {
     let path = folder.path().join("g.txt.gz");
     fs::write(&path, [member("a b\n"), member("b c\n")].concat()).unwrap();
     assert_eq!(read(&path).graph.n_edges(), 2);
+}
+
+#[test]
+fn the_bytes_of_a_file_are_read_as_the_file_is() {
+    let graph = Graph::from_edges(4, [(0, 1, 5.0), (1, 2, 0.25), (2, 3, 5.0)]).unwrap();
+    let folder = TempDir::new().unwrap();
+    for name in
+        ["g.txt", "g.csv.gz", "g.tsv", "g.mtx", "g.graphml", "g.gml", "g.json.gz", "g.net", "g.npz", "g.ncut"]
+    {
+        let path = folder.path().join(name);
+        write_graph(&path, &graph, None).unwrap();
+        let (bytes, options) = (fs::read(&path).unwrap(), ReadOptions::default());
+        let file = parse_graph_file(&bytes, Path::new(name), &options, &Clock::new()).unwrap();
+        assert_same(&file.graph, &read(&path).graph);
+    }
+    let refused = |bytes: &[u8], name: &str| {
+        let options = ReadOptions::default();
+        parse_graph_file(bytes, Path::new(name), &options, &Clock::new()).unwrap_err().to_string()
+    };
+    assert!(refused(b"1 2\n1 2 -3\n", "g.txt").starts_with("g.txt, line 2: "));
+    assert!(refused(b"1 2\n", "g.doc").starts_with("g.doc: unknown kind of graph file"));
+    assert!(refused(b"no gzip", "g.txt.gz").starts_with("g.txt.gz"));
+}
+
+#[test]
+fn the_bytes_of_a_table_are_read_as_the_file_is() {
+    let text = "id,x,y\none,1,2\ntwo,3,4.5\n";
+    let options = TableOptions { id_column: Some("id".into()), ..TableOptions::default() };
+    let file = parse_table_file(text.as_bytes(), Path::new("t.csv"), &options, &Clock::new()).unwrap();
+    assert_eq!((file.table.n_rows(), file.table.column_names().join(" ")), (2, "x y".to_owned()));
+    assert_eq!(file.names.unwrap().get(1), "two");
+    let problem =
+        parse_table_file(b"1,2\n3,x\n", Path::new("t.csv"), &TableOptions::default(), &Clock::new());
+    assert!(problem.unwrap_err().to_string().starts_with("t.csv, line 2: "));
+}
+
+#[test]
+fn a_clock_goes_by_the_time_that_it_is_told() {
+    static MILLISECONDS: AtomicU64 = AtomicU64::new(5);
+    let time = || Duration::from_millis(MILLISECONDS.load(Ordering::Relaxed));
+    let clock = Clock::new().timed_by(time);
+    clock.limit(Duration::from_millis(10));
+    MILLISECONDS.store(14, Ordering::Relaxed);
+    assert_eq!((clock.check(), clock.left()), (Ok(()), Some(Duration::from_millis(1))));
+    MILLISECONDS.store(15, Ordering::Relaxed);
+    assert_eq!(clock.check(), Err(Stopped(StopReason::TimeLimit)));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use ncut::io::{
     GraphFile, GraphFormat, LabelFormat, Names, ReadOptions, Separator, check_labels_writable, parse_graph,
     parse_labels, read_classes, read_graph, read_labels, write_graph, write_labelled_graph, write_labels,
 };
-use ncut::{Clock, Graph, Label};
+use ncut::{Clock, Graph, Label, Symmetrize};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -254,6 +254,157 @@ fn what_is_wrong_is_told_with_its_line() {
     assert!(others.is_empty(), "{others:#?}");
 }
 
+/// As GML and node-link JSON have it, and as networkx writes Les Misérables.
+#[test]
+fn a_value_of_edges_is_their_weight_where_nothing_else_is() {
+    let graphml = |keys: &str, data: &str| {
+        format!(
+            "<graphml>{keys}<graph edgedefault='undirected'><node id='a'/><node id='b'/>\
+             <edge source='a' target='b'>{data}</edge></graph></graphml>"
+        )
+    };
+    let value = "<key id='v' for='edge' attr.name='value' attr.type='int'/>";
+    let weight = "<key id='w' for='edge' attr.name='weight' attr.type='double'/>";
+    let both = "<data key='v'>7</data><data key='w'>3</data>";
+    let gexf = "<gexf><graph><attributes class='edge'><attribute id='0' title='value' type='long'/></attributes>\
+                <nodes><node id='a'/><node id='b'/></nodes><edges><edge id='0' source='a' target='b'>\
+                <attvalues><attvalue for='0' value='5'/></attvalues></edge></edges></graph></gexf>";
+    for (text, format, expected) in [
+        (graphml(value, "<data key='v'>7</data>"), GraphFormat::GraphMl, 7.0),
+        (graphml(&format!("{value}{weight}"), both), GraphFormat::GraphMl, 3.0),
+        (graphml(&value.replace("int", "string"), "<data key='v'>x</data>"), GraphFormat::GraphMl, 1.0),
+        (gexf.to_owned(), GraphFormat::Gexf, 5.0),
+        (gexf.replace("<edge id", "<edge weight='2' id"), GraphFormat::Gexf, 2.0),
+    ] {
+        let graph = parse(&text, format).unwrap().graph;
+        assert_eq!(graph.edges().map(|(_, _, weight)| weight).collect::<Vec<_>>(), [expected], "{text}");
+    }
+}
+
+/// The same graph in every format that knows directions: `a` to `b` weighs 1, `b` to `a` 9, `b` to `c` 4 with nothing back.
+fn directed() -> [(GraphFormat, String); 5] {
+    let arcs = [("a", "b", 1), ("b", "a", 9), ("b", "c", 4)];
+    let all =
+        |edge: &dyn Fn(&str, &str, i32) -> String| arcs.map(|(from, to, weight)| edge(from, to, weight));
+    let graphml = all(&|a, b, w| format!("<edge source='{a}' target='{b}'><data key='w'>{w}</data></edge>"));
+    let gexf = all(&|a, b, w| format!("<edge source='{a}' target='{b}' weight='{w}'/>"));
+    let place = |id: &str| 1 + "abc".find(id).unwrap();
+    let gml = all(&|a, b, w| format!("edge [ source {} target {} weight {w} ]", place(a), place(b)));
+    let pajek = all(&|a, b, w| format!("{} {} {w}", place(a), place(b)));
+    let json = all(&|a, b, w| format!("{{\"source\": \"{a}\", \"target\": \"{b}\", \"weight\": {w}}}"));
+    let nodes = "<node id='a'/><node id='b'/><node id='c'/>";
+    let key = "<key id='w' for='edge' attr.name='weight' attr.type='double'/>";
+    [
+        (
+            GraphFormat::GraphMl,
+            format!(
+                "<graphml>{key}<graph edgedefault='directed'>{nodes}{}</graph></graphml>",
+                graphml.concat()
+            ),
+        ),
+        (
+            GraphFormat::Gexf,
+            format!(
+                "<gexf><graph defaultedgetype='directed'><nodes>{nodes}</nodes><edges>{}</edges></graph></gexf>",
+                gexf.concat()
+            ),
+        ),
+        (
+            GraphFormat::Gml,
+            format!(
+                "graph [ directed 1 node [ id 1 label \"a\" ] node [ id 2 label \"b\" ] node [ id 3 label \"c\" ] {} ]",
+                gml.join(" ")
+            ),
+        ),
+        (GraphFormat::Pajek, format!("*Vertices 3\n1 a\n2 b\n3 c\n*Arcs\n{}\n", pajek.join("\n"))),
+        (
+            GraphFormat::NodeLink,
+            format!(
+                "{{\"directed\": true, \"nodes\": [{{\"id\": \"a\"}}, {{\"id\": \"b\"}}, {{\"id\": \"c\"}}], \"links\": [{}]}}",
+                json.join(", ")
+            ),
+        ),
+    ]
+}
+
+#[test]
+fn directed_graphs_are_refused_by_the_names_of_their_nodes_or_made_symmetric_as_a_matrix_is() {
+    for (format, text) in directed() {
+        let refusal = parse(&text, format).unwrap_err().to_string();
+        assert!(refusal.contains("(a, b) is 1") && refusal.contains("is 9"), "{format:?}: {refusal}");
+        for (how, wanted) in [
+            (Symmetrize::Average, [("a", "b", 5.0), ("b", "c", 2.0)]),
+            (Symmetrize::Max, [("a", "b", 9.0), ("b", "c", 4.0)]),
+        ] {
+            let options = ReadOptions { symmetrize: how, ..ReadOptions::default() };
+            let file = parse_graph(text.as_bytes(), format, &options).unwrap();
+            assert_eq!(edges(&file), expected(&wanted), "{format:?}");
+        }
+    }
+}
+
+#[test]
+fn directions_that_agree_are_one_edge_and_single_edges_may_have_one() {
+    let graphml = "<graphml><graph edgedefault='directed'><node id='a'/><node id='b'/><node id='c'/>\
+                   <edge source='a' target='b'/><edge source='b' target='a'/>\
+                   <edge source='b' target='c' directed='false'/></graph></graphml>";
+    let file = parse(graphml, GraphFormat::GraphMl).unwrap();
+    assert_eq!(edges(&file), expected(&[("a", "b", 1.0), ("b", "c", 1.0)]));
+    let mixed = "*Vertices 3\n1 a\n2 b\n3 c\n*Edges\n1 2 2\n*Arcs\n2 3 1\n3 2 1\n";
+    let file = parse(mixed, GraphFormat::Pajek).unwrap();
+    assert_eq!(edges(&file), expected(&[("a", "b", 2.0), ("b", "c", 1.0)]));
+}
+
+#[test]
+fn edges_of_a_list_lead_one_way_where_the_caller_says_how_directions_become_one() {
+    for (how, weight) in [(Symmetrize::Refuse, 6.0), (Symmetrize::Average, 3.0), (Symmetrize::Max, 5.0)] {
+        let options = ReadOptions { symmetrize: how, ..ReadOptions::default() };
+        let text = "x y 1\ny x 5\n";
+        let file = parse_graph(text.as_bytes(), GraphFormat::EdgeList(Separator::Detect), &options).unwrap();
+        assert_eq!(edges(&file), expected(&[("x", "y", weight)]));
+    }
+}
+
+#[test]
+fn the_weight_may_be_any_attribute_of_edges_that_the_caller_names() {
+    let graphml = "<graphml><key id='k' for='edge' attr.name='tie' attr.type='double'/><graph edgedefault='undirected'>\
+                   <node id='a'/><node id='b'/><edge source='a' target='b'><data key='k'>3</data></edge></graph></graphml>";
+    let gexf = "<gexf><graph><attributes class='edge'><attribute id='0' title='tie' type='double'/></attributes><nodes>\
+                <node id='a'/><node id='b'/></nodes><edges><edge source='a' target='b'><attvalues>\
+                <attvalue for='0' value='3'/></attvalues></edge></edges></graph></gexf>";
+    let gml =
+        "graph [ node [ id 1 label \"a\" ] node [ id 2 label \"b\" ] edge [ source 1 target 2 tie 3 ] ]";
+    let json = "{\"nodes\": [{\"id\": \"a\"}, {\"id\": \"b\"}], \"edges\": [{\"source\": \"a\", \"target\": \"b\", \"tie\": 3}]}";
+    let named =
+        |columns: &str| ReadOptions { columns: Some(columns.parse().unwrap()), ..ReadOptions::default() };
+    for (format, text) in [
+        (GraphFormat::GraphMl, graphml),
+        (GraphFormat::Gexf, gexf),
+        (GraphFormat::Gml, gml),
+        (GraphFormat::NodeLink, json),
+    ] {
+        let unread = parse(text, format).unwrap();
+        assert_eq!(
+            (edges(&unread), &unread.ignored_columns[..]),
+            (expected(&[("a", "b", 1.0)]), &["tie".to_owned()][..])
+        );
+        let read = |columns: &str| parse_graph(text.as_bytes(), format, &named(columns));
+        let file = read("source,target,tie").unwrap();
+        assert_eq!(
+            (edges(&file), file.ignored_columns.len()),
+            (expected(&[("a", "b", 3.0)]), 0),
+            "{format:?}"
+        );
+        assert!(
+            read("source,target,ties").unwrap_err().to_string().contains("no edge has the attribute `ties`")
+        );
+        assert!(read("from,to,tie").unwrap_err().to_string().contains("--columns source,target,NAME"));
+    }
+    let refusal =
+        parse_graph(b"*Vertices 2\n*Edges\n1 2 3\n", GraphFormat::Pajek, &named("1,2,3")).unwrap_err();
+    assert!(refusal.to_string().contains("leave --columns out"), "{refusal}");
+}
+
 #[test]
 fn entities_are_never_expanded() {
     let levels: String = (1..10)
@@ -293,6 +444,10 @@ fn small_files_that_unpack_to_large_ones_are_refused() {
     let path = folder.path().join("g.net");
     fs::write(&path, "*Vertices 4000000000\n").unwrap();
     let error = read_graph(&path, &ReadOptions::default(), &clock).unwrap_err().to_string();
+    assert!(error.contains("as many nodes as the first line promises"), "{error}");
+    // Where nobody says how much memory there is, a line of twenty letters may not take all of it.
+    let parsed = parse("*Vertices 400000000\n", GraphFormat::Pajek);
+    let error = parsed.map(|file| edges(&file)).unwrap_err().to_string();
     assert!(error.contains("as many nodes as the first line promises"), "{error}");
 }
 

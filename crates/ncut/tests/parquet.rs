@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ncut::io::{
-    GraphFormat, LabelFormat, Names, ReadOptions, Separator, parse_graph, parse_labels, read_labels,
-    read_table, write_labels,
+    GraphFile, GraphFormat, LabelFormat, Names, ReadOptions, Separator, parse_graph, parse_labels,
+    read_classes, read_graph, read_labels, read_table, write_graph, write_labels,
 };
 use ncut::neighbors::{NeighborSearch, Values};
 use ncut::{Clock, Label};
@@ -231,4 +231,152 @@ fn damaged_files_are_refused_and_never_panic() {
             let _ = parse_labels(&bytes, LabelFormat::Parquet, 4, None);
         }
     }
+}
+
+fn edges_of(path: &Path, options: &ReadOptions) -> ncut::Result<GraphFile> {
+    read_graph(path, options, &Clock::new())
+}
+
+/// Ids of both ends and the weight of every edge, in order.
+fn told(file: &GraphFile) -> Vec<(String, String, f64)> {
+    let id = |node| match &file.names {
+        Some(names) => names.get(node).into_owned(),
+        None => node.to_string(),
+    };
+    let mut edges: Vec<_> = file.graph.edges().map(|(from, to, weight)| (id(from), id(to), weight)).collect();
+    edges.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
+    edges
+}
+
+fn texts(values: [&str; 2]) -> [parquet::data_type::ByteArray; 2] {
+    values.map(Into::into)
+}
+
+#[test]
+fn edges_are_read_by_the_names_of_their_columns_and_others_are_told() {
+    // A date beside an edge is nobody's business.
+    let columns = "required double weight; optional int32 day (date); required binary target (string); \
+                   required binary source (string);";
+    let (_folder, path) = written("g.parquet", |path| {
+        file(path, columns, Compression::SNAPPY, |group| {
+            column::<DoubleType>(group, &[2.0, 0.5], None);
+            column::<Int32Type>(group, &[17], Some(&[0, 1]));
+            column::<ByteArrayType>(group, &texts(["bo", "cy"]), None);
+            column::<ByteArrayType>(group, &texts(["ann", "bo"]), None);
+        });
+    });
+    let found = edges_of(&path, &ReadOptions::default()).unwrap();
+    let edge = |from: &str, to: &str, weight| (from.to_owned(), to.to_owned(), weight);
+    // Both groups of rows hold the same two edges, which count twice.
+    assert_eq!(told(&found), [edge("ann", "bo", 4.0), edge("bo", "cy", 1.0)]);
+    assert_eq!(found.ignored_columns, ["day"]);
+    let asked = ReadOptions { columns: Some("4,3".parse().unwrap()), ..ReadOptions::default() };
+    let found = edges_of(&path, &asked).unwrap();
+    assert_eq!(told(&found), [edge("ann", "bo", 2.0), edge("bo", "cy", 2.0)]);
+    assert_eq!(found.ignored_columns, ["weight", "day"]);
+    let asked = ReadOptions { columns: Some("source,day".parse().unwrap()), ..ReadOptions::default() };
+    let problem = edges_of(&path, &asked).unwrap_err().to_string();
+    assert!(problem.ends_with("g.parquet: column `day` holds dates, times or decimals, no plain numbers; convert it or leave it out"), "{problem}");
+}
+
+#[test]
+fn edges_that_are_none_are_refused() {
+    let refusal = |columns: &str, fill: &dyn Fn(&mut Group<'_>)| {
+        let (_folder, path) =
+            written("g.parquet", |path| file(path, columns, Compression::UNCOMPRESSED, fill));
+        let message = edges_of(&path, &ReadOptions::default()).unwrap_err().to_string();
+        message.split_once("g.parquet: ").unwrap().1.to_string()
+    };
+    let two = |group: &mut Group<'_>| {
+        column::<Int64Type>(group, &[0, 1], None);
+        column::<Int64Type>(group, &[1, 2], None);
+    };
+    let problem = refusal("required int64 p; required int64 q; required int64 r;", &|group| {
+        two(group);
+        column::<Int64Type>(group, &[1, 2], None);
+    });
+    assert!(
+        problem.starts_with("the header does not tell which columns are the ends: `p`, `q`, `r`"),
+        "{problem}"
+    );
+    let problem =
+        refusal("required int64 source; required int64 target; required double weight;", &|group| {
+            two(group);
+            column::<DoubleType>(group, &[1.0, -2.0], None);
+        });
+    assert_eq!(problem, "row 1: the weight of (`1`, `2`) is -2; weights are finite and not negative");
+    let problem = refusal("required int64 source; optional int64 target;", &|group| {
+        column::<Int64Type>(group, &[0, 1], None);
+        column::<Int64Type>(group, &[1], Some(&[1, 0]));
+    });
+    assert_eq!(problem, "row 1, column `target` is empty; fill in or remove such rows first");
+    let problem = refusal("required int64 source; required float target;", &|group| {
+        column::<Int64Type>(group, &[0, 1], None);
+        column::<FloatType>(group, &[1.0, 2.0], None);
+    });
+    assert_eq!(problem, "column `target` holds no ids; they are text or integers");
+}
+
+#[test]
+fn edges_round_trip_with_ids_and_weights_and_lonely_nodes() {
+    for (text, ids) in [
+        ("ann bo 2.5\nbo cy 0.125\ncy cy 1\ndi di 0\n", true),
+        ("ann bo\nbo cy\n", true),
+        ("0 1\n1 2\n", false),
+    ] {
+        let options = ReadOptions::default();
+        let mut read =
+            parse_graph(text.as_bytes(), GraphFormat::EdgeList(Separator::Detect), &options).unwrap();
+        if !ids {
+            read.names = None;
+        }
+        let (_folder, path) = written("g.parquet", |path| {
+            write_graph(path, &read.graph, read.names.as_ref()).unwrap();
+        });
+        let again = edges_of(&path, &options).unwrap();
+        assert_eq!(told(&again), told(&read));
+        assert_eq!(again.graph.n_nodes(), read.graph.n_nodes());
+        let bytes = fs::read(&path).unwrap();
+        assert_eq!(told(&parse_graph(&bytes, GraphFormat::Parquet, &options).unwrap()), told(&read));
+    }
+}
+
+#[test]
+fn classes_may_be_names() {
+    let columns = "required binary id (string); required binary kind (string);";
+    let (_folder, path) = written("known.parquet", |path| {
+        let group = std::cell::Cell::new(0);
+        file(path, columns, Compression::SNAPPY, |writer| {
+            let ids = [["a", "b"], ["c", "d"]][group.replace(1)];
+            column::<ByteArrayType>(writer, &texts(ids), None);
+            column::<ByteArrayType>(writer, &texts(["cat", "dog"]), None);
+        });
+    });
+    let names = names("d,c\nb,a\n");
+    assert_eq!(read_classes(&path, 4, Some(&names)).unwrap(), [0, 1, 0, 1].map(|class: Label| 1 - class));
+}
+
+#[test]
+fn damaged_edges_are_refused_and_never_panic() {
+    let options = ReadOptions::default();
+    let read = parse_graph(
+        b"ann bo 2.5\nbo cy 0.125\ncy ann 1\n",
+        GraphFormat::EdgeList(Separator::Detect),
+        &options,
+    );
+    let read = read.unwrap();
+    let (_folder, path) =
+        written("g.parquet", |path| write_graph(path, &read.graph, read.names.as_ref()).unwrap());
+    let whole = fs::read(&path).unwrap();
+    let quiet = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    for place in 0..whole.len() {
+        for change in [0x01, 0x80, 0xff] {
+            let mut bytes = whole.clone();
+            bytes[place] ^= change;
+            let _ = parse_graph(&bytes, GraphFormat::Parquet, &options);
+        }
+        let _ = parse_graph(&whole[..place], GraphFormat::Parquet, &options);
+    }
+    std::panic::set_hook(quiet);
 }

@@ -107,3 +107,18 @@ fn a_component_smaller_than_k_is_refused() {
     let largest = Ncut::new(4).components(ncut::ComponentChoice::Largest);
     assert!(matches!(largest.solve(&graph), Err(Error::BadClusterCount { n_clusters: 4, n_nodes: 3, .. })));
 }
+
+#[test]
+fn refusals_name_nodes_as_their_owner_does() {
+    let names = ["ann", "bo", "cy"];
+    let name = |node: u32| format!("`{}`", names[node as usize]);
+    let asymmetric = Error::Asymmetric { from: 0, to: 2, weight: 1.0, mirror: 0.5 };
+    let told = asymmetric.with_names(name).to_string();
+    assert!(
+        told.contains("the weight of (`ann`, `cy`) is 1, that of (`cy`, `ann`) is 0.5; symmetrize"),
+        "{told}"
+    );
+    let negative = Error::BadWeight { from: 1, to: 2, weight: -1.0 };
+    let told = negative.with_names(name).to_string();
+    assert!(told.starts_with("the weight of (`bo`, `cy`) is -1; weights must not be negative"), "{told}");
+}

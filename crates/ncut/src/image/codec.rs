@@ -199,7 +199,7 @@ fn is_whole_jpeg(bytes: &[u8]) -> bool {
     false
 }
 
-fn from_image(image: &DynamicImage) -> Result<Picture> {
+pub(super) fn from_image(image: &DynamicImage) -> Result<Picture> {
     let (height, width) = (image.height() as usize, image.width() as usize);
     let (n_channels, values, white) = match image {
         DynamicImage::ImageLuma8(image) => opaque::<1, u8>(image),

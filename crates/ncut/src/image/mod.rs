@@ -29,4 +29,4 @@ pub use codec::PictureFormat;
 pub use drawing::{boundaries, flat, resize_labels};
 pub use graph::{PictureGraph, PixelLinks};
 pub use picture::Picture;
-pub use scribbles::{Scribbles, mask_of};
+pub use scribbles::{Mask, Scribbles};

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::codec::decoded;
-use super::picture::{Picture, n_pixels};
+use super::codec::{decoded, from_image};
+use super::picture::n_pixels;
 use crate::error::{Error, Result};
 use crate::metrics::{Label, UNLABELLED};
 use crate::progress::Clock;
@@ -92,9 +92,49 @@ impl Scribbles {
     }
 }
 
-/// Whether each pixel of a mask is light: above middle grey.
-pub fn mask_of(picture: &Picture) -> Vec<bool> {
-    (0..picture.n_pixels()).map(|pixel| picture.grey(pixel) > 0.5 * picture.white()).collect()
+/// What is to be divided of a picture: the pixels of a mask that are light and painted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mask {
+    height: usize,
+    width: usize,
+    is_inside: Vec<bool>,
+}
+
+impl Mask {
+    /// The mask in the bytes of a picture file: pixels lighter than middle grey that are at least half opaque are inside.
+    ///
+    /// # Errors
+    /// When the bytes are no picture, or no pixel is inside.
+    pub fn decode(bytes: &[u8], name: &Path, clock: &Clock<'_>) -> Result<Self> {
+        if bytes.is_empty() {
+            return Err(Error::in_file(None, "is empty"));
+        }
+        let image = decoded(bytes, name, clock)?;
+        // White on a transparent ground is a mask, too; elsewhere transparent is seen over white.
+        let opacity = image.color().has_alpha().then(|| image.to_rgba8());
+        let is_painted = |pixel: usize| {
+            opacity.as_ref().is_none_or(|painted| painted.as_raw()[4 * pixel + 3] >= MIN_ALPHA)
+        };
+        let picture = from_image(&image).map_err(|error| Error::in_file(None, error.to_string()))?;
+        let is_light = |pixel: usize| picture.grey(pixel) > 0.5 * picture.white();
+        let is_inside: Vec<bool> =
+            (0..picture.n_pixels()).map(|pixel| is_painted(pixel) && is_light(pixel)).collect();
+        if !is_inside.contains(&true) {
+            let problem = "has no light pixel, so there is nothing to divide; what is to be divided is white";
+            return Err(Error::in_file(None, problem));
+        }
+        Ok(Self { height: picture.height(), width: picture.width(), is_inside })
+    }
+
+    /// Rows and columns.
+    pub fn size(&self) -> (usize, usize) {
+        (self.height, self.width)
+    }
+
+    /// Whether each pixel is to be divided, row after row.
+    pub fn is_inside(&self) -> &[bool] {
+        &self.is_inside
+    }
 }
 
 #[cfg(test)]

@@ -8,12 +8,24 @@ use hashbrown::HashMap;
 use serde::Deserialize;
 
 use super::fields::{COMMENTS, Cut, Fields, Separator};
-use super::labels::{HEADER_NAMES, LabelFormat, LabelsById, check_count, parse_label, read_labels};
+use super::labels::{
+    HEADER_NAMES, LabelFormat, LabelsById, TextColumns, check_count, parse_label, read_labels,
+};
+use super::listed::Listing;
 use super::names::Names;
 use super::text::Lines;
-use super::{GraphFormat, node_link, read_listed};
+use super::{GraphFormat, node_link, open, parquet, read_listed};
 use crate::error::{Error, Result};
 use crate::metrics::{Label, UNLABELLED};
+
+/// Known classes of nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Classes {
+    /// The class of every node, -1 for none.
+    pub labels: Vec<Label>,
+    /// What the classes are called, by number; empty where they are integers.
+    pub names: Vec<String>,
+}
 
 /// Reads the classes of `n_nodes` nodes, as known labels to compare with: as [`read_labels`], but text, JSON and attributes
 /// of nodes may be names of classes, which are numbered by first appearance. An empty one, or -1, means none.
@@ -21,14 +33,54 @@ use crate::metrics::{Label, UNLABELLED};
 /// # Errors
 /// As [`read_labels`].
 pub fn read_classes(path: &Path, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
+    Ok(read_named_classes(path, n_nodes, names)?.labels)
+}
+
+/// As [`read_classes`], with what the classes are called.
+///
+/// # Errors
+/// As [`read_labels`].
+pub fn read_named_classes(path: &Path, n_nodes: usize, names: Option<&Names>) -> Result<Classes> {
+    let numbers = || read_labels(path, n_nodes, names).map(Classes::numbered);
     let read = || {
         let format = LabelFormat::of(path)?;
-        if matches!(format, LabelFormat::Npy | LabelFormat::Npz | LabelFormat::Parquet) {
-            return read_labels(path, n_nodes, names);
+        if matches!(format, LabelFormat::Npy | LabelFormat::Npz) {
+            return numbers();
+        }
+        if format == LabelFormat::Parquet {
+            return match parquet::read_texts(open(path)?)? {
+                Some(TextColumns { ids, texts }) => {
+                    LabelTexts { ids, texts, lines: Vec::new() }.classes(n_nodes, names)
+                }
+                None => numbers(),
+            };
         }
         LabelTexts::read(&mut Lines::open(path, None)?, format, n_nodes)?.classes(n_nodes, names)
     };
     read().map_err(|error: Error| error.at(path))
+}
+
+impl Classes {
+    /// Classes that are integers.
+    fn numbered(labels: Vec<Label>) -> Self {
+        Self { labels, names: Vec::new() }
+    }
+
+    /// Names numbered by first appearance; an empty one, or -1, is none.
+    pub(super) fn of_texts(texts: &[String]) -> Self {
+        let mut numbers: HashMap<&str, Label> = HashMap::new();
+        let mut classes = Self { labels: Vec::with_capacity(texts.len()), names: Vec::new() };
+        for text in texts {
+            classes.labels.push(match text.as_str() {
+                "" | "-1" => UNLABELLED,
+                text => *numbers.entry(text).or_insert_with(|| {
+                    classes.names.push(text.to_owned());
+                    classes.names.len() as Label - 1
+                }),
+            });
+        }
+        classes
+    }
 }
 
 /// What a file says of each node.
@@ -77,7 +129,7 @@ impl LabelTexts {
     }
 
     fn from_json(bytes: &[u8]) -> Result<Self> {
-        let of_graph = node_link::read(bytes, None);
+        let of_graph = node_link::read(bytes, Listing::of_nodes(None));
         if let Ok(listed) = of_graph {
             return Self::of_nodes(listed);
         }
@@ -97,7 +149,7 @@ impl LabelTexts {
     }
 
     fn from_attribute(lines: &mut Lines<'_>, format: GraphFormat) -> Result<Self> {
-        Self::of_nodes(read_listed(lines, format)?)
+        Self::of_nodes(read_listed(lines, format, Listing::of_nodes(None))?)
     }
 
     fn of_nodes(listed: super::ListedGraph) -> Result<Self> {
@@ -156,20 +208,12 @@ impl LabelTexts {
     }
 
     /// The classes: the labels if all are integers, otherwise numbers of the names.
-    fn classes(self, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
-        let mut numbers: HashMap<&str, Label> = HashMap::new();
+    fn classes(self, n_nodes: usize, names: Option<&Names>) -> Result<Classes> {
         if self.texts.iter().all(|text| text.is_empty() || parse_label(text).is_ok()) {
-            return self.labels(n_nodes, names);
+            return self.labels(n_nodes, names).map(Classes::numbered);
         }
-        let mut labels = Vec::with_capacity(self.texts.len());
-        for text in &self.texts {
-            let next = numbers.len() as Label;
-            labels.push(match text.as_str() {
-                "" | "-1" => UNLABELLED,
-                text => *numbers.entry(text).or_insert(next),
-            });
-        }
-        self.placed(labels, n_nodes, names)
+        let found = Classes::of_texts(&self.texts);
+        Ok(Classes { labels: self.placed(found.labels, n_nodes, names)?, names: found.names })
     }
 
     /// Labels by the nodes' numbers.

@@ -22,10 +22,29 @@ const ENDS: [[&str; 2]; 14] = [
     ["nodea", "nodeb"],
     ["startid", "endid"],
 ];
+/// As [`ENDS`], where one of them alone may as well be a node.
+const PAIRS: [[&str; 2]; 16] = [
+    ["head", "tail"],
+    ["start", "end"],
+    ["parent", "child"],
+    ["follower", "followee"],
+    ["follower", "followed"],
+    ["sender", "receiver"],
+    ["sender", "recipient"],
+    ["person", "friend"],
+    ["person1", "person2"],
+    ["persona", "personb"],
+    ["user1", "user2"],
+    ["actor1", "actor2"],
+    ["author1", "author2"],
+    ["gene1", "gene2"],
+    ["protein1", "protein2"],
+    ["ida", "idb"],
+];
 /// Pairs that nodes may well be called, too: they name columns only where the next line tells that they do.
 const LETTERS: [[&str; 2]; 3] = [["u", "v"], ["i", "j"], ["a", "b"]];
 /// Names by which the column of the weight is known, the plainest first.
-const WEIGHTS: [&str; 12] = [
+pub(super) const WEIGHTS: [&str; 12] = [
     "weight",
     "weights",
     "edgeweight",
@@ -71,6 +90,26 @@ impl FromStr for EdgeColumns {
                 Err(_) => Err(problem.to_owned()),
             },
         }
+    }
+}
+
+impl EdgeColumns {
+    /// The columns that the names of a header tell, by number, counted from 1; for edges that are in no file.
+    ///
+    /// # Errors
+    /// Where that would be a guess.
+    ///
+    /// ```
+    /// use ncut::io::EdgeColumns;
+    /// let columns = EdgeColumns::of_header(&["weight", "source", "target"])?;
+    /// assert_eq!((&columns.from[..], &columns.to[..], columns.weight.as_deref()), ("2", "3", Some("1")));
+    /// # Ok::<(), String>(())
+    /// ```
+    pub fn of_header(names: &[&str]) -> Result<Self, String> {
+        let first = Fields::of(names);
+        let places = Signs { first: &first, second: None, header: Header::Yes }.by_names()?;
+        let number = |place: usize| (place + 1).to_string();
+        Ok(Self { from: number(places.from), to: number(places.to), weight: places.weight.map(number) })
     }
 }
 
@@ -129,6 +168,17 @@ pub(super) struct Signs<'a> {
 }
 
 impl Signs<'_> {
+    /// Where the columns are whose names a format tells apart from edges.
+    ///
+    /// # Errors
+    /// Where they do not tell.
+    #[cfg(feature = "parquet")]
+    pub(super) fn places(&self, asked: Option<&EdgeColumns>) -> Result<Places, String> {
+        match self.first_line(asked)? {
+            FirstLine::Header(places) | FirstLine::Edge(places) => Ok(places),
+        }
+    }
+
     /// Tells what the first line is.
     ///
     /// # Errors
@@ -208,7 +258,8 @@ impl Signs<'_> {
             n_columns > 2 && are_words && (0..n_columns).any(|column| is_end(self.first.get(column)));
         // A missing weight or a Python dictionary is no name of a column.
         let names_weight = n_columns == 3 && is_name(self.first.get(2));
-        let has_ends = are_words && self.known_ends(&ENDS).next().is_some() || self.letters_are_names();
+        let has_pair = || self.known_ends(&ENDS).chain(self.known_ends(&PAIRS)).next().is_some();
+        let has_ends = are_words && has_pair() || self.letters_are_names();
         let all_names = n_columns > 3 && are_words;
         let is_header = self.header == Header::Yes || has_ends || names_end || names_weight || all_names;
         if is_header {
@@ -242,7 +293,8 @@ impl Signs<'_> {
         if pairs.next().is_some() {
             return Err(self.unfit("has more than one pair of columns that may be the ends"));
         }
-        if let Some((from, to)) = pair.or_else(|| self.known_ends(&LETTERS).next()) {
+        let other_pair = || self.known_ends(&PAIRS).chain(self.known_ends(&LETTERS)).next();
+        if let Some((from, to)) = pair.or_else(other_pair) {
             return Ok(Places { from, to, weight });
         }
         let others: Vec<usize> = (0..n_columns).filter(|&column| Some(column) != weight).collect();
@@ -320,7 +372,8 @@ impl Signs<'_> {
 pub(super) fn would_be_misread(first: &[String; 2], second: Option<&[String; 2]>) -> bool {
     let number = |ids: &[String; 2]| ids.iter().all(|id| id.parse::<f64>().is_ok());
     let words = first.iter().all(|id| is_word(id));
-    first.iter().any(|id| is_end(id)) || (words && second.is_some_and(number))
+    let is_pair = PAIRS.iter().any(|pair| pair.iter().all(|end| first.iter().any(|id| plain(id) == *end)));
+    is_pair || first.iter().any(|id| is_end(id)) || (words && second.is_some_and(number))
 }
 
 /// Whether a name is one by which the column of an end is known.
@@ -337,9 +390,9 @@ fn plain(name: &str) -> String {
         .collect()
 }
 
-/// Whether a text may be the name of a column but no number.
-fn is_name(text: &str) -> bool {
-    is_word(text) && !text.is_empty()
+/// Whether a text may be the name of a column: no number, and no date either.
+pub(super) fn is_name(text: &str) -> bool {
+    is_word(text) && text.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
 fn is_word(text: &str) -> bool {

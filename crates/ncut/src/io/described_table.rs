@@ -2,16 +2,14 @@
 
 use std::path::Path;
 
-use hashbrown::HashMap;
-
+use super::classes::Classes;
 use super::fields::{COMMENTS, Cut, Fields, Separator};
 use super::names::{Names, Numbering, whole_number};
-use super::table::{Table, read_table_as};
+use super::table::{Table, TableSource};
+use super::table_chunk::{check_named, parse_cell};
 use super::text::{self, Compression, Lines};
 use crate::error::{Error, Result};
 use crate::memory;
-use crate::metrics::{Label, UNLABELLED};
-use crate::points::coordinate_problem;
 use crate::progress::Clock;
 
 /// How to read a table.
@@ -33,7 +31,7 @@ pub struct TableFile {
     /// The ids of the points, where a column of them was named.
     pub names: Option<Names>,
     /// The classes of the points, where a column of them was named; -1 for none.
-    pub classes: Option<Vec<Label>>,
+    pub classes: Option<Classes>,
 }
 
 /// Reads a table as [`read_table`](super::read_table) does, the columns of ids and classes set apart. These are read from
@@ -42,15 +40,48 @@ pub struct TableFile {
 /// # Errors
 /// As [`read_table`](super::read_table); also when there is no such column, or an id is there twice.
 pub fn read_described_table(path: &Path, options: &TableOptions, clock: &Clock<'_>) -> Result<TableFile> {
+    described(TableSource::File(path), path, options, clock)
+}
+
+/// Reads a table from the bytes of a file, as [`read_described_table`] does: where there are no files.
+///
+/// # Errors
+/// As [`read_described_table`].
+///
+/// ```
+/// use std::path::Path;
+/// use ncut::Clock;
+/// use ncut::io::{TableOptions, parse_table_file};
+/// let bytes = b"kind,length,width\nowl,3,1\ncat,4,2\n";
+/// let options = TableOptions { truth_column: Some("kind".into()), ..TableOptions::default() };
+/// let file = parse_table_file(bytes, Path::new("animals.csv"), &options, &Clock::new())?;
+/// assert_eq!((file.table.n_rows(), file.table.n_columns()), (2, 2));
+/// # Ok::<(), ncut::Error>(())
+/// ```
+pub fn parse_table_file(
+    bytes: &[u8],
+    name: &Path,
+    options: &TableOptions,
+    clock: &Clock<'_>,
+) -> Result<TableFile> {
+    described(TableSource::Bytes(bytes), name, options, clock)
+}
+
+/// Errors name the file by `called`.
+fn described(
+    source: TableSource<'_>,
+    called: &Path,
+    options: &TableOptions,
+    clock: &Clock<'_>,
+) -> Result<TableFile> {
     let name = match &options.format {
         Some(format) => Path::new(&format!("table.{}", format.trim_start_matches('.'))).to_path_buf(),
-        None => path.to_path_buf(),
+        None => called.to_path_buf(),
     };
-    if options.id_column.is_none() && options.truth_column.is_none() {
-        let table = read_table_as(path, &name, clock)?;
-        return Ok(TableFile { table, names: None, classes: None });
-    }
     let read = || {
+        if options.id_column.is_none() && options.truth_column.is_none() {
+            return Ok(TableFile { table: source.read(&name, clock)?, names: None, classes: None });
+        }
         let separator = match text::ending(&Compression::of(&name).0).as_deref() {
             Some("csv") => Separator::Comma,
             Some("tsv") => Separator::Tab,
@@ -60,9 +91,9 @@ pub fn read_described_table(path: &Path, options: &TableOptions, clock: &Clock<'
                 return Err(Error::in_file(None, problem));
             }
         };
-        from_text(&mut Lines::open_as(path, &name, Some(clock))?, separator, options)
+        from_text(&mut source.lines(&name, clock)?, separator, options)
     };
-    read().map_err(|error| error.at(path))
+    read().map_err(|error| error.at(called))
 }
 
 /// Where the columns are.
@@ -75,15 +106,25 @@ struct Columns {
 fn from_text(lines: &mut Lines<'_>, separator: Separator, options: &TableOptions) -> Result<TableFile> {
     let budget = lines.budget();
     let mut fields = Fields::default();
-    let mut columns: Option<Columns> = None;
+    let (mut columns, mut cut): (Option<Columns>, Option<Cut>) = (None, None);
     let (mut values, mut ids, mut texts) = (Vec::new(), Numbering::default(), Vec::<String>::new());
-    let mut n_rows = 0;
+    let (mut column_names, mut n_rows) = (Vec::new(), 0);
     while let Some((number, line)) = lines.next_content(&COMMENTS)? {
         let refuse = |problem: String| Error::in_file(number, problem);
-        fields.split(line, Cut::of(line, separator)).map_err(refuse)?;
+        // As the first line is cut: a comma may stand in a number elsewhere.
+        let cut = *cut.get_or_insert_with(|| Cut::of(line, separator));
+        fields.split(line, cut).map_err(refuse)?;
         let Some(Columns { n_columns, id, class }) = columns else {
             let found = Columns::find(&fields, options).map_err(refuse)?;
             let is_header = found.is_header(&fields, options);
+            if is_header {
+                let features = (0..fields.len()).filter(|&column| found.is_feature(column));
+                column_names.extend(features.map(|column| fields.get(column).to_owned()));
+                let names: Vec<&str> = (0..fields.len())
+                    .map(|column| if found.is_feature(column) { fields.get(column) } else { "id" })
+                    .collect();
+                check_named(&names).map_err(refuse)?;
+            }
             columns = Some(found);
             if is_header {
                 continue;
@@ -106,9 +147,9 @@ fn from_text(lines: &mut Lines<'_>, separator: Separator, options: &TableOptions
     };
     let n_features = columns.n_features();
     Ok(TableFile {
-        table: Table::of_f64(values, n_features)?,
+        table: Table::of_f64(values, n_features)?.named(column_names),
         names: columns.id.map(|_| ids.finish()),
-        classes: columns.class.map(|_| numbered(&texts)),
+        classes: columns.class.map(|_| Classes::of_texts(&texts)),
     })
 }
 
@@ -181,30 +222,9 @@ impl Columns {
             } else if self.class == Some(column) {
                 texts.push(text.to_owned());
             } else {
-                let place = column + 1;
-                let value = text.parse::<f64>().map_err(|_| {
-                    format!("column {place} is `{text}`, which is not a number; --id-column and --truth-column name columns of text")
-                })?;
-                if let Some(problem) = coordinate_problem(value, self.n_columns) {
-                    return Err(format!("column {place} is {text}; {problem}"));
-                }
-                values.push(value);
+                values.push(parse_cell(text, column, self.n_columns)?);
             }
         }
         Ok(())
     }
-}
-
-/// Classes by their first appearance; an empty one is none.
-fn numbered(texts: &[String]) -> Vec<Label> {
-    let mut numbers: HashMap<&str, Label> = HashMap::new();
-    let mut labels = Vec::with_capacity(texts.len());
-    for text in texts {
-        let next = numbers.len() as Label;
-        labels.push(match text.as_str() {
-            "" | "-1" => UNLABELLED,
-            text => *numbers.entry(text).or_insert(next),
-        });
-    }
-    labels
 }

@@ -7,9 +7,9 @@ use super::edge_chunk::{EdgeChunk, EdgeLayout};
 use super::fields::{COMMENTS, Cut, Fields, Layout, Separator, quoted};
 use super::names::{Names, Numbering};
 use super::text::{Lines, Parsed};
-use super::{Collected, TEXT_REMEDY};
+use super::{Collected, ReadOptions, TEXT_REMEDY};
 use crate::error::{Error, Result};
-use crate::graph::{EdgeSorter, Graph, Spilling};
+use crate::graph::{EdgeSorter, Graph, Spilling, Symmetrize};
 use crate::memory;
 
 /// Whether the first line names the columns.
@@ -25,19 +25,19 @@ pub enum Header {
     No,
 }
 
+/// Reads the edges. Where the caller says how both directions become one, each leads one way: an entry of a matrix.
 pub(super) fn read(
     lines: &mut Lines<'_>,
     separator: Separator,
-    header: Header,
-    columns: Option<&EdgeColumns>,
+    options: &ReadOptions,
     spilling: Option<&Spilling>,
 ) -> Result<Collected> {
-    let start = start(lines, separator, header, columns)?;
-    let mut list = List {
-        numbering: Numbering::default(),
-        sorter: EdgeSorter::of_edges().spilling(spilling),
-        budget: lines.budget(),
+    let sorter = match options.symmetrize {
+        Symmetrize::Refuse => EdgeSorter::of_edges().spilling(spilling),
+        Symmetrize::Average | Symmetrize::Max => EdgeSorter::of_entries(),
     };
+    let start = start(lines, separator, options.header, options.columns.as_ref(), &sorter)?;
+    let mut list = List { numbering: Numbering::default(), sorter, budget: lines.budget() };
     list.take(start.first_edges)?;
     let parse =
         |list: &List, lines: &[u8]| EdgeChunk::parse(lines, start.layout, &list.numbering, &list.sorter);
@@ -123,6 +123,7 @@ fn start(
     separator: Separator,
     header: Header,
     columns: Option<&EdgeColumns>,
+    sorter: &EdgeSorter,
 ) -> Result<Start> {
     let none = || Error::in_file(None, "holds no edges; an edge is a line `from to` or `from to weight`");
     let first = look(lines, separator)?.ok_or_else(none)?;
@@ -165,7 +166,7 @@ fn start(
     let layout = EdgeLayout { layout: Layout { cut: first_edge.cut, n_columns }, places };
     let parse = |line: &&Seen| Parsed {
         lines_before: line.number - 1,
-        value: EdgeChunk::parse(line.text.as_bytes(), layout, &Numbering::default(), &EdgeSorter::of_edges()),
+        value: EdgeChunk::parse(line.text.as_bytes(), layout, &Numbering::default(), sorter),
     };
     let named = is_header.then_some(&first.fields);
     Ok(Start {
@@ -218,7 +219,7 @@ pub(super) fn write(
 }
 
 /// What is written of a graph, line by line.
-fn rows<'g>(graph: &'g Graph<'_>) -> impl Iterator<Item = (u32, u32, f64)> + 'g {
+pub(super) fn rows<'g>(graph: &'g Graph<'_>) -> impl Iterator<Item = (u32, u32, f64)> + 'g {
     (0..graph.n_nodes() as u32).flat_map(move |node| {
         let alone = (graph.degree(node) == 0.0).then_some((node, node, 0.0));
         let edges = graph.entries(node).filter_map(move |entry| {

@@ -118,6 +118,17 @@ pub(super) struct Fields {
 }
 
 impl Fields {
+    /// Columns that were taken apart elsewhere.
+    pub(super) fn of(columns: &[&str]) -> Self {
+        let mut fields = Self::default();
+        for column in columns {
+            let start = fields.text.len();
+            fields.text.push_str(column);
+            fields.bounds.push((start, fields.text.len()));
+        }
+        fields
+    }
+
     pub(super) fn len(&self) -> usize {
         self.bounds.len()
     }

@@ -3,25 +3,47 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::listed::{Listed, ListedGraph};
+use super::listed::{Direction, Listed, ListedGraph, Listing};
 use super::outline::Outline;
 use super::xml::{Item, Xml, escaped, write_declaration};
 use crate::error::{Error, Result};
 
-pub(super) fn read(bytes: &[u8], budget: Option<u64>) -> Result<ListedGraph> {
+/// The edge being read.
+struct Edge {
+    from: String,
+    to: String,
+    weight: Option<String>,
+    /// How well the name of the weight says that it is one.
+    rank: usize,
+    direction: Direction,
+}
+
+pub(super) fn read(bytes: &[u8], how: Listing) -> Result<ListedGraph> {
     let mut xml = Xml::new(bytes)?;
-    let mut listed = Listed::new(budget);
-    // What the attributes of nodes are called.
+    let mut listed = Listed::new(how);
+    // What the attributes of nodes are called, and those of edges.
     let mut titles: HashMap<String, String> = HashMap::new();
+    let mut edge_titles: HashMap<String, String> = HashMap::new();
     let (mut describes_nodes, mut node, mut has_graph) = (false, None, false);
+    let mut edge: Option<Edge> = None;
+    let mut usual = Direction::Both;
     while let Some(item) = xml.next()? {
         let take = || {
             match item {
                 Item::Start(element) => match element.name.as_str() {
-                    "graph" => has_graph = true,
+                    "graph" => {
+                        has_graph = true;
+                        usual = Direction::of(element.get("defaultedgetype").unwrap_or_default());
+                    }
                     "attributes" => describes_nodes = element.get("class") == Some("node"),
-                    "attribute" if describes_nodes => {
+                    "attribute" => {
                         let title = element.get("title").unwrap_or_default().to_owned();
+                        let kind = element.get("type").unwrap_or_default();
+                        let is_number = matches!(kind, "integer" | "long" | "float" | "double");
+                        if !describes_nodes && is_number && listed.how.weight_rank(&title) == 0 {
+                            listed.leave_unread(&title);
+                        }
+                        let titles = if describes_nodes { &mut titles } else { &mut edge_titles };
                         titles.insert(element.need("id")?.to_owned(), title);
                     }
                     "node" => {
@@ -34,6 +56,14 @@ pub(super) fn read(bytes: &[u8], budget: Option<u64>) -> Result<ListedGraph> {
                     "attvalue" => {
                         // Files of version 1.0 call it `id`.
                         let key = element.get("for").or_else(|| element.get("id"));
+                        if let Some(edge) = &mut edge {
+                            let title = key.and_then(|key| edge_titles.get(key));
+                            let rank = title.map_or(0, |title| listed.how.weight_rank(title));
+                            if let Some(value) = element.get("value").filter(|_| rank > edge.rank) {
+                                (edge.weight, edge.rank) = (Some(value.to_owned()), rank);
+                            }
+                            return Ok(());
+                        }
                         let title = key.and_then(|key| titles.get(key));
                         if let (Some(node), Some(title), Some(value)) = (node, title, element.get("value")) {
                             listed.set_attribute(node, title, value);
@@ -41,11 +71,21 @@ pub(super) fn read(bytes: &[u8], budget: Option<u64>) -> Result<ListedGraph> {
                     }
                     "edge" => {
                         let (from, to) = (element.need("source")?, element.need("target")?);
-                        listed.add_edge(from, to, element.get("weight"))?;
+                        let direction = element.get("type").map_or(usual, Direction::of);
+                        let rank = listed.how.weight_rank("weight");
+                        let weight = element.get("weight").filter(|_| rank > 0).map(str::to_owned);
+                        let rank = if weight.is_some() { rank } else { 0 };
+                        let (from, to) = (from.to_owned(), to.to_owned());
+                        edge = Some(Edge { from, to, weight, rank, direction });
                     }
                     _ => {}
                 },
                 Item::End(name) if name == "node" => node = None,
+                Item::End(name) if name == "edge" => {
+                    if let Some(Edge { from, to, weight, direction, .. }) = edge.take() {
+                        listed.add_edge(&from, &to, weight.as_deref(), direction)?;
+                    }
+                }
                 _ => {}
             }
             Ok(())

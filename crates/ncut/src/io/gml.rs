@@ -2,17 +2,17 @@
 
 use std::io::{self, Write};
 
-use super::listed::{Listed, ListedGraph, Located};
+use super::listed::{Direction, Listed, ListedGraph, Listing, Located};
 use super::outline::Outline;
 use crate::error::{Error, Result};
 
 /// Lists inside one another, at most.
 const DEEPEST: usize = 64;
 
-pub(super) fn read(bytes: &[u8], budget: Option<u64>) -> Result<ListedGraph> {
+pub(super) fn read(bytes: &[u8], how: Listing) -> Result<ListedGraph> {
     let mut located = Located::new(bytes)?;
     let mut tokens = Tokens { text: located.text, place: 0 };
-    let mut listed = Listed::new(budget);
+    let mut listed = Listed::new(how);
     let found = lists(&mut tokens, &mut listed);
     match found.map_err(|error| located.at(tokens.place, error))? {
         true => listed.finish(),
@@ -25,7 +25,7 @@ fn lists(tokens: &mut Tokens<'_>, listed: &mut Listed) -> Result<bool> {
     // The keys of the lists that are open.
     let mut open: Vec<&str> = Vec::new();
     let mut record: Vec<(&str, Value<'_>)> = Vec::new();
-    let mut n_graphs = 0;
+    let (mut n_graphs, mut direction) = (0, Direction::Both);
     loop {
         let key = match tokens.next()? {
             None if open.is_empty() => return Ok(n_graphs > 0),
@@ -33,7 +33,7 @@ fn lists(tokens: &mut Tokens<'_>, listed: &mut Listed) -> Result<bool> {
             Some(Token::Close) => {
                 match (open.pop(), &open[..]) {
                     (Some("node"), ["graph"]) => add_node(listed, &record)?,
-                    (Some("edge"), ["graph"]) => add_edge(listed, &record)?,
+                    (Some("edge"), ["graph"]) => add_edge(listed, &record, direction)?,
                     (None, _) => return Err(Error::in_file(None, "here is a `]` without its `[`")),
                     _ => {}
                 }
@@ -64,6 +64,9 @@ fn lists(tokens: &mut Tokens<'_>, listed: &mut Listed) -> Result<bool> {
             Some(Token::Quoted(text)) => Value::Quoted(text),
             _ => return Err(Error::in_file(None, format!("`{key}` has no value"))),
         };
+        if open == ["graph"] && key == "directed" {
+            direction = Direction::of(&value.text());
+        }
         if open.len() == 2 && record.len() < 256 {
             record.push((key, value));
         }
@@ -103,10 +106,19 @@ fn add_node(listed: &mut Listed, record: &[(&str, Value<'_>)]) -> Result<()> {
     Ok(())
 }
 
-fn add_edge(listed: &mut Listed, record: &[(&str, Value<'_>)]) -> Result<()> {
+fn add_edge(listed: &mut Listed, record: &[(&str, Value<'_>)], direction: Direction) -> Result<()> {
     let (from, to) = (need(record, "edge", "source")?, need(record, "edge", "target")?);
-    let weight = get(record, "weight").or_else(|| get(record, "value"));
-    listed.add_edge(&from, &to, weight.as_deref())
+    let best = record.iter().max_by_key(|(key, _)| listed.how.weight_rank(key));
+    let weight = best.filter(|(key, _)| listed.how.weight_rank(key) > 0).map(|(_, value)| value.text());
+    if weight.is_none() {
+        for (key, value) in record {
+            let is_number = matches!(value, Value::Plain(text) if text.parse::<f64>().is_ok());
+            if is_number && !matches!(*key, "source" | "target" | "id" | "key") {
+                listed.leave_unread(key);
+            }
+        }
+    }
+    listed.add_edge(&from, &to, weight.as_deref(), direction)
 }
 
 enum Token<'t> {

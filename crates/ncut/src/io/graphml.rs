@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::listed::{Listed, ListedGraph};
+use super::listed::{Direction, Listed, ListedGraph, Listing};
 use super::outline::Outline;
 use super::xml::{Element, Item, Xml, escaped, write_declaration};
 use crate::error::{Error, Result};
@@ -13,20 +13,24 @@ use crate::graph::NodeId;
 struct Key {
     of_nodes: bool,
     name: String,
+    /// How well its name says that it is the weight of edges.
+    rank: usize,
     default: Option<String>,
 }
 
-pub(super) fn read(bytes: &[u8], budget: Option<u64>) -> Result<ListedGraph> {
+pub(super) fn read(bytes: &[u8], how: Listing) -> Result<ListedGraph> {
     let mut xml = Xml::new(bytes)?;
     let mut reading = Reading {
-        listed: Listed::new(budget),
+        listed: Listed::new(how),
         keys: HashMap::new(),
         key: None,
         node: None,
         edge: None,
+        usual: Direction::Both,
         data: None,
         text: String::new(),
         has_graph: false,
+        weight_rank: 0,
     };
     while let Some(item) = xml.next()? {
         reading.take(item).map_err(|error| xml.at(error))?;
@@ -43,11 +47,23 @@ struct Reading {
     /// The key being described.
     key: Option<String>,
     node: Option<NodeId>,
-    edge: Option<(String, String, Option<String>)>,
+    edge: Option<Edge>,
+    /// Of edges that do not tell.
+    usual: Direction,
     /// The key of the data being read.
     data: Option<String>,
     text: String,
     has_graph: bool,
+    /// The highest rank of all keys.
+    weight_rank: usize,
+}
+
+/// The edge being read.
+struct Edge {
+    from: String,
+    to: String,
+    weight: Option<String>,
+    direction: Direction,
 }
 
 impl Reading {
@@ -75,6 +91,7 @@ impl Reading {
                     "here is a second graph; give every graph a file of its own",
                 ));
             }
+            "graph" => self.usual = Direction::of(element.get("edgedefault").unwrap_or_default()),
             "hyperedge" => {
                 return Err(Error::in_file(
                     None,
@@ -85,14 +102,23 @@ impl Reading {
                 let id = element.need("id")?.to_owned();
                 let kind = element.get("for").unwrap_or("all");
                 let name = element.get("attr.name").unwrap_or(&id).to_owned();
-                self.keys.insert(id.clone(), Key { of_nodes: kind != "edge", name, default: None });
+                let is_text = matches!(element.get("attr.type"), Some("string" | "boolean"));
+                let is_number = kind != "node" && !is_text;
+                let rank = if is_number { self.listed.how.weight_rank(&name) } else { 0 };
+                if is_number && kind == "edge" && rank == 0 {
+                    self.listed.leave_unread(&name);
+                }
+                self.weight_rank = self.weight_rank.max(rank);
+                self.keys.insert(id.clone(), Key { of_nodes: kind != "edge", name, rank, default: None });
                 self.key = Some(id);
                 self.text.clear();
             }
             "node" => self.node = Some(self.listed.add_node(element.need("id")?)?),
             "edge" => {
                 let (from, to) = (element.need("source")?, element.need("target")?);
-                self.edge = Some((from.to_owned(), to.to_owned(), None));
+                let direction = element.get("directed").map_or(self.usual, Direction::of);
+                let (from, to) = (from.to_owned(), to.to_owned());
+                self.edge = Some(Edge { from, to, weight: None, direction });
             }
             "data" => {
                 self.data = Some(element.need("key")?.to_owned());
@@ -114,11 +140,11 @@ impl Reading {
             "key" => self.key = None,
             "node" => self.node = None,
             "edge" => {
-                if let Some((from, to, weight)) = self.edge.take() {
-                    let usual =
-                        || self.keys.values().find(|key| is_weight(key)).and_then(|key| key.default.clone());
+                if let Some(Edge { from, to, weight, direction }) = self.edge.take() {
+                    let is_weight = |key: &&Key| key.rank > 0 && key.rank == self.weight_rank;
+                    let usual = || self.keys.values().find(is_weight).and_then(|key| key.default.clone());
                     let weight = weight.or_else(usual);
-                    self.listed.add_edge(&from, &to, weight.as_deref())?;
+                    self.listed.add_edge(&from, &to, weight.as_deref(), direction)?;
                 }
             }
             "data" => {
@@ -126,7 +152,9 @@ impl Reading {
                 let Some(key) = data.and_then(|data| self.keys.get(&data)) else { return Ok(()) };
                 let text = self.text.trim();
                 match (&mut self.edge, self.node) {
-                    (Some(edge), _) if is_weight(key) => edge.2 = Some(text.to_owned()),
+                    (Some(edge), _) if key.rank > 0 && key.rank == self.weight_rank => {
+                        edge.weight = Some(text.to_owned());
+                    }
                     (None, Some(node)) if key.of_nodes => {
                         if matches!(key.name.as_str(), "name" | "label") {
                             self.listed.set_name(node, text);
@@ -140,10 +168,6 @@ impl Reading {
         }
         Ok(())
     }
-}
-
-fn is_weight(key: &Key) -> bool {
-    key.name.eq_ignore_ascii_case("weight")
 }
 
 pub(super) fn write(writer: &mut dyn Write, outline: &Outline<'_>) -> io::Result<()> {

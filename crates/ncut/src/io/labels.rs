@@ -292,6 +292,13 @@ pub(super) struct LabelColumns {
     pub(super) labels: Vec<i64>,
 }
 
+/// Names of classes in a column.
+pub(super) struct TextColumns {
+    /// The nodes' ids, where there are any.
+    pub(super) ids: Option<Vec<String>>,
+    pub(super) texts: Vec<String>,
+}
+
 fn from_columns(columns: LabelColumns, n_nodes: usize, names: Option<&Names>) -> Result<Vec<Label>> {
     let Some(ids) = columns.ids else { return from_array(columns.labels, n_nodes) };
     let refuse = |problem: String| Error::in_file(None, problem);

@@ -44,6 +44,11 @@ mod table;
 mod table_chunk;
 mod text;
 mod xml;
+#[cfg(feature = "zstd")]
+mod zst;
+#[cfg(not(feature = "zstd"))]
+#[path = "no_zst.rs"]
+mod zst;
 
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
@@ -55,16 +60,16 @@ use crate::memory;
 use crate::metrics::Label;
 use crate::progress::Clock;
 
-pub use classes::read_classes;
+pub use classes::{Classes, read_classes, read_named_classes};
 pub use columns::EdgeColumns;
-pub use described_table::{TableFile, TableOptions, read_described_table};
+pub use described_table::{TableFile, TableOptions, parse_table_file, read_described_table};
 pub use edge_list::Header;
 pub use fields::Separator;
 pub use labels::{
     LabelFormat, are_written_with_graph, check_labels_writable, parse_labels, read_labels, write_label_grid,
     write_labels, write_labels_text,
 };
-use listed::ListedGraph;
+use listed::{ListedGraph, Listing};
 pub use names::Names;
 use outline::Outline;
 use output::{PIECE, Watched, write_by};
@@ -84,7 +89,8 @@ pub struct GraphFile {
     pub names: Option<Names>,
     /// The first line of an edge list, where it was taken for a header and skipped.
     pub header: Option<String>,
-    /// Columns of an edge list that are not read: their names, or their numbers where there is no header.
+    /// Columns of an edge list that are not read: their names, or their numbers where there is no header. Of a file without
+    /// weights that lists nodes and edges, attributes of the edges that are numbers.
     pub ignored_columns: Vec<String>,
 }
 
@@ -92,6 +98,17 @@ impl GraphFile {
     /// A graph whose nodes have these ids, or none.
     fn new(graph: Graph<'static>, names: Option<Names>) -> Self {
         Self { graph, names, header: None, ignored_columns: Vec::new() }
+    }
+
+    /// The ends of the first edge, where both are words that no other edge names: they may be a header that nobody knows.
+    pub fn first_edge_alone(&self) -> Option<[String; 2]> {
+        let names = self.names.as_ref().filter(|_| self.header.is_none())?;
+        let only = |node, other| self.graph.neighbors(node).map(|(neighbor, _)| neighbor).eq([other]);
+        if self.graph.n_nodes() < 3 || !only(0, 1) || !only(1, 0) {
+            return None;
+        }
+        let ends = [0, 1].map(|node| names.get(node).into_owned());
+        ends.iter().all(|name| columns::is_name(name)).then_some(ends)
     }
 
     /// Makes sure that what a `.ncut` file holds is what was written, names and all; all other files were checked when
@@ -127,6 +144,8 @@ pub enum GraphFormat {
     Pajek,
     /// Node-link JSON.
     NodeLink,
+    /// Columns of both ends and, if there is one, the weight, found as in an edge list. Needs the cargo feature `parquet`.
+    Parquet,
     /// Our own: the arrays of a graph, to be mapped into memory.
     Binary,
 }
@@ -136,11 +155,13 @@ pub enum GraphFormat {
 pub struct ReadOptions {
     /// The ending that tells the format, such as `csv.gz`, in place of that of the file's name.
     pub format: Option<String>,
-    /// What to do with a matrix that is not symmetric.
+    /// What to do with a matrix that is not symmetric, and with edges that lead one way. Those of an edge list do where this is
+    /// not [`Symmetrize::Refuse`]; otherwise they are edges without a direction.
     pub symmetrize: Symmetrize,
     /// Whether the first line of an edge list is a header.
     pub header: Header,
-    /// Which columns of an edge list hold the ends and the weight. By default a header tells, or they are the first.
+    /// Which columns of an edge list hold the ends and the weight. By default a header tells, or they are the first. Of GraphML,
+    /// GEXF, GML and JSON the weight may be named: `source,target,strength`.
     pub columns: Option<EdgeColumns>,
     /// When the arrays of a `.ncut` file are checked.
     pub verification: Verification,
@@ -182,23 +203,32 @@ impl GraphFormat {
             Some("gml") => Self::Gml,
             Some("net") => Self::Pajek,
             Some("json") => Self::NodeLink,
+            Some("parquet") => {
+                parquet::check_known().map_err(|error| error.at(path))?;
+                Self::Parquet
+            }
             Some("ncut") => Self::Binary,
             _ => {
                 let problem = "unknown kind of graph file; known endings are .txt .tsv .csv .edges .mtx .graph \
-                               .metis .graphml .gexf .gml .net .json (each also with .gz or .zst), .npz and .ncut";
+                               .metis .graphml .gexf .gml .net .json (each also with .gz or .zst), .npz, .parquet and .ncut";
                 return Err(Error::in_file(None, problem).at(path));
             }
         };
-        if format == Self::Npz && compression != Compression::None {
-            return Err(
-                Error::in_file(None, "an .npz file is compressed inside; unpack the outer layer").at(path)
-            );
+        if matches!(format, Self::Npz | Self::Parquet) && compression != Compression::None {
+            let kind = if format == Self::Npz { "an .npz" } else { "a .parquet" };
+            let problem = format!("{kind} file is compressed inside; unpack the outer layer");
+            return Err(Error::in_file(None, problem).at(path));
         }
         if format == Self::Binary && compression != Compression::None {
             let problem = "an .ncut file is mapped into memory as it is; unpack it first";
             return Err(Error::in_file(None, problem).at(path));
         }
         Ok(format)
+    }
+
+    /// Whether a caller may tell where the weights are.
+    fn has_columns(self) -> bool {
+        !matches!(self, Self::MatrixMarket | Self::Metis | Self::Npz | Self::Pajek | Self::Binary)
     }
 
     /// Whether the nodes keep their ids in a file of this format.
@@ -240,6 +270,31 @@ pub fn read_graph(path: &Path, options: &ReadOptions, clock: &Clock<'_>) -> Resu
 /// ```
 pub fn parse_graph(bytes: &[u8], format: GraphFormat, options: &ReadOptions) -> Result<GraphFile> {
     Source::Bytes(bytes).read(format, options)
+}
+
+/// Reads a graph from the bytes of a file, in the format its name or [`ReadOptions::format`] tells, as [`read_graph`] does:
+/// where there are no files.
+///
+/// # Errors
+/// As [`read_graph`].
+///
+/// ```
+/// use std::path::Path;
+/// use ncut::Clock;
+/// use ncut::io::{ReadOptions, parse_graph_file};
+/// let file = parse_graph_file(b"ann,bob,2\nbob,eve,1\n", Path::new("friends.csv"), &ReadOptions::default(), &Clock::new())?;
+/// assert_eq!(file.graph.n_nodes(), 3);
+/// # Ok::<(), ncut::Error>(())
+/// ```
+pub fn parse_graph_file(
+    bytes: &[u8],
+    name: &Path,
+    options: &ReadOptions,
+    clock: &Clock<'_>,
+) -> Result<GraphFile> {
+    let told = options.name_of(name);
+    let format = GraphFormat::of(&told).map_err(|error| unknown_name(error, options, name))?;
+    Source::Named(bytes, &told, clock).read(format, options).map_err(|error| error.at(name))
 }
 
 /// Reads a graph from one file and writes it to another, in the formats their names tell, whole or not at all. Returns
@@ -373,6 +428,7 @@ fn write_outline(path: &Path, outline: &Outline<'_>, clock: &Clock<'_>) -> Resul
         }
         GraphFormat::NodeLink => write_text(&|writer| node_link::write(writer, outline)),
         GraphFormat::Npz => write_by(path, clock, |file| npz::write(&mut Watched::new(file, clock), graph)),
+        GraphFormat::Parquet => write_by(path, clock, |file| parquet::write_edges(file, graph, names)),
         GraphFormat::Binary => {
             write_by(path, clock, |file| binary::write(&mut Watched::new(file, clock), graph, names))
         }
@@ -415,6 +471,14 @@ struct Collected {
     ignored_columns: Vec<String>,
 }
 
+impl Collected {
+    /// The graph of edges that lead one way each.
+    fn matrix(self, symmetrize: Symmetrize) -> Result<GraphFile> {
+        let Self { sorter, n_nodes, names, header, ignored_columns } = self;
+        Ok(GraphFile { graph: sorter.matrix(n_nodes, symmetrize)?, names, header, ignored_columns })
+    }
+}
+
 impl Contents {
     fn finish(self, spilling: Option<&Spilling>) -> Result<GraphFile> {
         match self {
@@ -455,18 +519,20 @@ fn unknown_name(error: Error, options: &ReadOptions, path: &Path) -> Error {
     }
 }
 
-/// Reads a file that lists nodes and edges, with what it tells of clusters.
-fn read_listed(lines: &mut Lines<'_>, format: GraphFormat) -> Result<ListedGraph> {
+/// Reads a file that lists nodes and edges, with what it tells of clusters; the budget is that of the lines.
+fn read_listed(lines: &mut Lines<'_>, format: GraphFormat, how: Listing) -> Result<ListedGraph> {
     if format == GraphFormat::Pajek {
-        return pajek::read(lines);
+        let budget = lines.strict_budget();
+        return pajek::read(lines, Listing { budget, ..how });
     }
     let bytes = lines.read_all()?;
     let budget = lines.strict_budget().map(|budget| budget.saturating_sub(bytes.len() as u64));
+    let how = Listing { budget, ..how };
     match format {
-        GraphFormat::GraphMl => graphml::read(&bytes, budget),
-        GraphFormat::Gexf => gexf::read(&bytes, budget),
-        GraphFormat::Gml => gml::read(&bytes, budget),
-        _ => node_link::read(&bytes, budget),
+        GraphFormat::GraphMl => graphml::read(&bytes, how),
+        GraphFormat::Gexf => gexf::read(&bytes, how),
+        GraphFormat::Gml => gml::read(&bytes, how),
+        _ => node_link::read(&bytes, how),
     }
 }
 
@@ -491,6 +557,8 @@ enum Source<'s> {
     /// The file, the name by whose ending it is read, and the clock.
     File(&'s Path, &'s Path, &'s Clock<'s>),
     Bytes(&'s [u8]),
+    /// The bytes of a file, the name by whose ending they are read, and the clock.
+    Named(&'s [u8], &'s Path, &'s Clock<'s>),
 }
 
 impl<'s> Source<'s> {
@@ -498,7 +566,7 @@ impl<'s> Source<'s> {
         let spilling = match &self {
             Self::File(path, ..) => options.spilling_beside(path),
             // What is in memory already may as well be sorted there.
-            Self::Bytes(_) => None,
+            Self::Bytes(_) | Self::Named(..) => None,
         };
         self.contents(format, options, spilling.as_ref())?.finish(spilling.as_ref())
     }
@@ -510,11 +578,19 @@ impl<'s> Source<'s> {
         spilling: Option<&Spilling>,
     ) -> Result<Contents> {
         let limit = spilling.map(|spilling| spilling.limit);
+        if options.columns.is_some() && !format.has_columns() {
+            let problem = "columns are named for edge lists; in this format the places of ends and weights are fixed: leave \
+                           --columns out";
+            return Err(Error::in_file(None, problem));
+        }
         match format {
             GraphFormat::EdgeList(separator) => {
                 let lines = &mut self.lines()?.within(limit);
-                edge_list::read(lines, separator, options.header, options.columns.as_ref(), spilling)
-                    .map(Contents::Edges)
+                let edges = edge_list::read(lines, separator, options, spilling)?;
+                match options.symmetrize {
+                    Symmetrize::Refuse => Ok(Contents::Edges(edges)),
+                    how => edges.matrix(how).map(Contents::Graph),
+                }
             }
             GraphFormat::MatrixMarket => {
                 matrix_market::read(&mut self.lines()?.within(limit), options.symmetrize, spilling)
@@ -527,7 +603,8 @@ impl<'s> Source<'s> {
             | GraphFormat::Gml
             | GraphFormat::Pajek
             | GraphFormat::NodeLink => {
-                let listed = read_listed(&mut self.lines()?.within(limit), format)?;
+                let how = Listing::by(options)?;
+                let listed = read_listed(&mut self.lines()?.within(limit), format, how)?;
                 Ok(Contents::Graph(listed.file))
             }
             GraphFormat::Npz => match self {
@@ -543,12 +620,35 @@ impl<'s> Source<'s> {
                     }
                 }
                 Self::Bytes(bytes) => npz::read(Cursor::new(bytes), options, None),
+                Self::Named(bytes, _, clock) => npz::read(Cursor::new(bytes), options, clock.memory()),
+            }
+            .map(Contents::Graph),
+            GraphFormat::Parquet => {
+                match self {
+                    Self::File(path, _, clock) => {
+                        let budget = limit.into_iter().chain(clock.memory()).min();
+                        let file = open(path)?;
+                        match is_ordinary(&file) {
+                            true => parquet::read_edges(file, options, budget),
+                            // It is read from its end, which a pipe has not.
+                            false => {
+                                let mut lines = Lines::open_as(path, Path::new("graph.npz"), Some(clock))?;
+                                parquet::parse_edges(&lines.read_all()?, options, budget)
+                            }
+                        }
+                    }
+                    Self::Bytes(bytes) => parquet::parse_edges(bytes, options, None),
+                    Self::Named(bytes, _, clock) => parquet::parse_edges(bytes, options, clock.memory()),
+                }
             }
             .map(Contents::Graph),
             GraphFormat::Binary => {
                 let (file, clock) = match self {
                     Self::File(path, _, clock) => (binary::open(path, options.verification)?, Some(clock)),
                     Self::Bytes(bytes) => (binary::parse(bytes, options.verification)?, None),
+                    Self::Named(bytes, _, clock) => {
+                        (binary::parse(bytes, options.verification)?, Some(clock))
+                    }
                 };
                 if options.verification == Verification::AtOnce {
                     file.verify(clock.unwrap_or(&Clock::new()))?;
@@ -562,6 +662,7 @@ impl<'s> Source<'s> {
         match self {
             Self::File(path, name, clock) => Lines::open_as(path, name, Some(clock)),
             Self::Bytes(bytes) => Ok(Lines::of_bytes(bytes)),
+            Self::Named(bytes, name, clock) => Lines::of_file(bytes, name, clock),
         }
     }
 }

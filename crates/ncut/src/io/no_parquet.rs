@@ -3,10 +3,13 @@
 use std::fs::File;
 use std::io;
 
-use super::labels::LabelColumns;
+use super::GraphFile;
+use super::ReadOptions;
+use super::labels::{LabelColumns, TextColumns};
 use super::names::Names;
 use super::table::Table;
 use crate::error::{Error, Result};
+use crate::graph::Graph;
 use crate::metrics::Label;
 
 const REMEDY: &str =
@@ -17,6 +20,26 @@ pub(super) fn check_known() -> Result<()> {
 }
 
 pub(super) fn read_table(_: File, _: Option<u64>) -> Result<Table> {
+    Err(Error::in_file(None, REMEDY))
+}
+
+pub(super) fn parse_table(_: &[u8], _: Option<u64>) -> Result<Table> {
+    Err(Error::in_file(None, REMEDY))
+}
+
+pub(super) fn read_edges(_: File, _: &ReadOptions, _: Option<u64>) -> Result<GraphFile> {
+    Err(Error::in_file(None, REMEDY))
+}
+
+pub(super) fn parse_edges(_: &[u8], _: &ReadOptions, _: Option<u64>) -> Result<GraphFile> {
+    Err(Error::in_file(None, REMEDY))
+}
+
+pub(super) fn write_edges(_: &mut File, _: &Graph<'_>, _: Option<&Names>) -> io::Result<()> {
+    Err(io::Error::other(REMEDY))
+}
+
+pub(super) fn read_texts(_: File) -> Result<Option<TextColumns>> {
     Err(Error::in_file(None, REMEDY))
 }
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde::Deserialize;
 use serde::de::{self, Deserializer, IgnoredAny, Visitor};
 
-use super::listed::{Listed, ListedGraph};
+use super::listed::{Direction, Listed, ListedGraph, Listing};
 use super::names::whole_number;
 use super::outline::Outline;
 use crate::error::{Error, Result};
@@ -17,50 +17,44 @@ const PER_BYTE: u64 = 40;
 
 #[derive(Deserialize)]
 struct Document {
-    nodes: Vec<Node>,
+    nodes: Vec<Attributes>,
     #[serde(alias = "links")]
-    edges: Vec<Edge>,
+    edges: Vec<Attributes>,
+    #[serde(default)]
+    directed: bool,
 }
 
-/// The attributes of a node.
-struct Node(Vec<(String, Value)>);
+/// The attributes of a node, or of an edge.
+struct Attributes(Vec<(String, Value)>);
 
-impl Node {
+impl Attributes {
     fn get(&self, key: &str) -> Option<&Value> {
         self.0.iter().find(|entry| entry.0 == key).map(|entry| &entry.1)
     }
 }
 
-impl<'t> Deserialize<'t> for Node {
+impl<'t> Deserialize<'t> for Attributes {
     fn deserialize<D: Deserializer<'t>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(AnyNode)
+        deserializer.deserialize_map(Any)
     }
 }
 
-struct AnyNode;
+struct Any;
 
-impl<'t> Visitor<'t> for AnyNode {
-    type Value = Node;
+impl<'t> Visitor<'t> for Any {
+    type Value = Attributes;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a node with its attributes")
+        f.write_str("a node or an edge with its attributes")
     }
 
-    fn visit_map<A: de::MapAccess<'t>>(self, mut entries: A) -> Result<Node, A::Error> {
+    fn visit_map<A: de::MapAccess<'t>>(self, mut entries: A) -> Result<Attributes, A::Error> {
         let mut attributes = Vec::new();
         while let Some(entry) = entries.next_entry()? {
             attributes.push(entry);
         }
-        Ok(Node(attributes))
+        Ok(Attributes(attributes))
     }
-}
-
-#[derive(Deserialize)]
-struct Edge {
-    source: Value,
-    target: Value,
-    weight: Option<Value>,
-    value: Option<Value>,
 }
 
 /// A value as text; what is no single value has none.
@@ -116,15 +110,15 @@ impl<'t> Visitor<'t> for AnyValue {
     }
 }
 
-pub(super) fn read(bytes: &[u8], budget: Option<u64>) -> Result<ListedGraph> {
+pub(super) fn read(bytes: &[u8], how: Listing) -> Result<ListedGraph> {
     let needed = PER_BYTE.saturating_mul(bytes.len() as u64);
-    memory::check_within(budget, "a graph in JSON of this size", needed, super::TEXT_REMEDY)?;
+    memory::check_within(how.budget, "a graph in JSON of this size", needed, super::TEXT_REMEDY)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let document: Document = serde_json::from_slice(bytes).map_err(|error| {
         let problem = format!("is no node-link JSON (`nodes` and `edges` or `links`): {error}");
         Error::in_file(Some(error.line() as u64).filter(|&line| line > 0), problem)
     })?;
-    let mut listed = Listed::new(budget);
+    let mut listed = Listed::new(how);
     let refuse = |problem: String| Error::in_file(None, problem);
     // Where nodes have no ids, edges name them by their places.
     let has_ids = document.nodes.iter().any(|node| node.get("id").is_some());
@@ -145,17 +139,29 @@ pub(super) fn read(bytes: &[u8], budget: Option<u64>) -> Result<ListedGraph> {
             listed.set_attribute(number, key, value);
         }
     }
+    let direction = if document.directed { Direction::OneWay } else { Direction::Both };
     for (place, edge) in document.edges.iter().enumerate() {
-        let end = |value: &Value| -> Result<String> {
+        let end = |key: &str| -> Result<String> {
+            let value = edge.get(key).ok_or_else(|| refuse(format!("edge {place} has no `{key}`")))?;
             value.0.clone().ok_or_else(|| refuse(format!("an end of edge {place} is no text and no number")))
         };
-        let weight = edge.weight.as_ref().or(edge.value.as_ref());
-        let weight = match weight {
+        let best = edge.0.iter().max_by_key(|(key, _)| listed.how.weight_rank(key));
+        let weight = match best.filter(|(key, _)| listed.how.weight_rank(key) > 0) {
             None => None,
-            Some(Value(Some(weight))) => Some(weight.as_str()),
-            Some(Value(None)) => return Err(refuse(format!("the weight of edge {place} is not a number"))),
+            Some((_, Value(Some(weight)))) => Some(weight.as_str()),
+            Some((_, Value(None))) => {
+                return Err(refuse(format!("the weight of edge {place} is not a number")));
+            }
         };
-        let added = listed.add_edge(&end(&edge.source)?, &end(&edge.target)?, weight);
+        if weight.is_none() {
+            for (key, value) in &edge.0 {
+                let is_number = value.0.as_ref().is_some_and(|value| value.parse::<f64>().is_ok());
+                if is_number && !matches!(key.as_str(), "source" | "target" | "id" | "key") {
+                    listed.leave_unread(key);
+                }
+            }
+        }
+        let added = listed.add_edge(&end("source")?, &end("target")?, weight, direction);
         added.map_err(|error| match error {
             Error::BadFile { problem, .. } => refuse(format!("edge {place}: {problem}")),
             other => other,

@@ -3,25 +3,28 @@
 use std::io::{self, Write};
 
 use super::fields::{Cut, Fields, parse_count, parse_node};
-use super::listed::{Listed, ListedGraph};
+use super::listed::{Direction, Listed, ListedGraph, Listing};
 use super::outline::Outline;
 use super::text::Lines;
 use crate::error::{Error, Result};
 use crate::graph::NodeId;
 use crate::memory;
 
+/// Bytes that the promised nodes may take where nobody says how many there are: a line of twenty letters promises any number.
+const UNASKED: u64 = 1 << 30;
+
 /// What the lines that follow are.
 enum Section {
     Vertices,
     /// `from to weight` a line.
-    Edges,
+    Edges(Direction),
     /// `from to to to` a line.
-    Lists,
+    Lists(Direction),
 }
 
-pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListedGraph> {
-    let budget = lines.strict_budget();
-    let mut listed = Listed::new(budget);
+pub(super) fn read(lines: &mut Lines<'_>, how: Listing) -> Result<ListedGraph> {
+    let budget = how.budget;
+    let mut listed = Listed::new(how);
     let mut fields = Fields::default();
     let mut section = None;
     let mut n_nodes = 0;
@@ -40,7 +43,7 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListedGraph> {
                     let count = parse_count(words.next().unwrap_or_default()).map_err(refuse)?;
                     let what = "a graph with as many nodes as the first line promises";
                     let needed = count.saturating_mul(memory::PER_NODE + 64);
-                    memory::check_within(budget, what, needed, "correct that line")?;
+                    memory::check_within(budget.or(Some(UNASKED)), what, needed, "correct that line")?;
                     n_nodes = usize::try_from(count)
                         .ok()
                         .filter(|&count| count < NodeId::MAX as usize)
@@ -50,8 +53,10 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListedGraph> {
                     }
                     Some(Section::Vertices)
                 }
-                "edges" | "arcs" => Some(Section::Edges),
-                "edgeslist" | "arcslist" => Some(Section::Lists),
+                "edges" => Some(Section::Edges(Direction::Both)),
+                "arcs" => Some(Section::Edges(Direction::OneWay)),
+                "edgeslist" => Some(Section::Lists(Direction::Both)),
+                "arcslist" => Some(Section::Lists(Direction::OneWay)),
                 other => {
                     let known = "*Vertices, *Edges, *Arcs, *Edgeslist and *Arcslist are";
                     return Err(refuse(format!("`*{other}` cannot be read; {known}")));
@@ -74,18 +79,19 @@ pub(super) fn read(lines: &mut Lines<'_>) -> Result<ListedGraph> {
                     listed.set_name(vertex - 1, fields.get(1));
                 }
             }
-            Some(Section::Edges) => {
+            Some(Section::Edges(direction)) => {
                 if fields.len() < 2 {
                     return Err(refuse("an edge is `from to` or `from to weight`".into()));
                 }
                 let (from, to) = (node(0)?.to_string(), node(1)?.to_string());
                 let weight = (fields.len() > 2).then(|| fields.get(2));
-                listed.add_edge(&from, &to, weight).map_err(named)?;
+                listed.add_edge(&from, &to, weight, direction).map_err(named)?;
             }
-            Some(Section::Lists) => {
+            Some(Section::Lists(direction)) => {
                 let from = node(0)?.to_string();
                 for column in 1..fields.len() {
-                    listed.add_edge(&from, &node(column)?.to_string(), None).map_err(named)?;
+                    let to = node(column)?.to_string();
+                    listed.add_edge(&from, &to, None, direction).map_err(named)?;
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Parquet: tables of points, and labels.
+//! Parquet: edge lists, tables of points, labels and classes.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::basic::{ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{ChunkReader, FileReader, SerializedFileReader};
@@ -15,16 +15,25 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::ColumnDescriptor;
 
-use super::labels::LabelColumns;
+use super::GraphFile;
+use super::ReadOptions;
+use super::columns::Signs;
+use super::edge_list::{self, Header};
+use super::fields::Fields;
+use super::labels::{LabelColumns, TextColumns};
+use super::listed::{Listed, Listing};
 use super::names::Names;
 use super::npy::half;
 use super::table::Table;
 use crate::error::{Error, Result};
+use crate::graph::{Graph, Weights};
 use crate::memory;
 use crate::metrics::Label;
 
 /// Rows that are decoded at a time: a damaged file may promise any number.
 const BATCH: usize = 1 << 16;
+/// Rows of a group in a file that is written.
+const ROWS_PER_GROUP: usize = 1 << 20;
 const DAMAGED: &str = "is a damaged Parquet file";
 /// How pandas calls an index that it writes as a column.
 const PANDAS_INDEX: &str = "__index_level_";
@@ -39,13 +48,18 @@ pub(super) fn read_table(file: File, budget: Option<u64>) -> Result<Table> {
     guarded(|| table(&Columns::open(file)?, budget))
 }
 
+/// As [`read_table`], from bytes.
+pub(super) fn parse_table(bytes: &[u8], budget: Option<u64>) -> Result<Table> {
+    guarded(|| table(&Columns::open(Bytes::copy_from_slice(bytes))?, budget))
+}
+
 /// Calls `read`. The crate takes much of what a file says for granted, and panics where a damaged one is wrong.
 fn guarded<T>(read: impl FnOnce() -> Result<T>) -> Result<T> {
     let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(read));
     read.unwrap_or_else(|_| Err(Error::in_file(None, DAMAGED)))
 }
 
-fn table(file: &Columns<File>, budget: Option<u64>) -> Result<Table> {
+fn table<R: ChunkReader + 'static>(file: &Columns<R>, budget: Option<u64>) -> Result<Table> {
     let n_columns = file.kinds.len();
     let groups = file.reader.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64);
     // All rows, and those of the largest group once more.
@@ -80,6 +94,126 @@ fn table(file: &Columns<File>, budget: Option<u64>) -> Result<Table> {
         return Err(Error::in_file(None, problem));
     }
     if is_f32 { Table::of_f32(narrow, n_columns) } else { Table::of_f64(wide, n_columns) }
+}
+
+/// The edges in a file, by the columns that their names or the caller tell; others are passed over, whatever they hold.
+pub(super) fn read_edges(file: File, options: &ReadOptions, budget: Option<u64>) -> Result<GraphFile> {
+    guarded(|| edges(&Columns::of_any_kind(file)?, options, budget))
+}
+
+/// As [`read_edges`], from bytes.
+pub(super) fn parse_edges(bytes: &[u8], options: &ReadOptions, budget: Option<u64>) -> Result<GraphFile> {
+    guarded(|| edges(&Columns::of_any_kind(Bytes::copy_from_slice(bytes))?, options, budget))
+}
+
+fn edges<R: ChunkReader + 'static>(
+    file: &Columns<R>,
+    options: &ReadOptions,
+    budget: Option<u64>,
+) -> Result<GraphFile> {
+    let names: Vec<String> =
+        (0..file.n_columns()).map(|column| file.column(column).path().string()).collect();
+    let header = Fields::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let signs = Signs { first: &header, second: None, header: Header::Yes };
+    let places = signs.places(options.columns.as_ref()).map_err(|problem| Error::in_file(None, problem))?;
+    for column in [Some(places.from), Some(places.to), places.weight].into_iter().flatten() {
+        kind(file.column(column)).map_err(|problem| file.refuse(column, problem))?;
+    }
+    let groups = file.reader.metadata().row_groups().iter().map(|group| group.num_rows().max(0) as u64);
+    // The columns of one group of rows at a time: two ids and a number in each row.
+    memory::check_within(
+        budget,
+        "a list of edges as long as the file promises",
+        groups.max().unwrap_or(0).saturating_mul(64),
+        "write it with smaller groups of rows, or as .csv",
+    )?;
+    let mut listed = Listed::new(Listing { budget, symmetrize: options.symmetrize, weight: None });
+    let mut first_row = 0;
+    for group in 0..file.reader.num_row_groups() {
+        let (from, to) = (file.ids(group, places.from, first_row)?, file.ids(group, places.to, first_row)?);
+        let weights = places.weight.map(|column| file.numbers(group, column, first_row)).transpose()?;
+        for (row, (from, to)) in from.iter().zip(&to).enumerate() {
+            let weight = weights.as_ref().map_or(1.0, |weights| weights[row]);
+            if !(weight >= 0.0 && weight.is_finite()) {
+                let problem = format!(
+                    "row {}: the weight of (`{from}`, `{to}`) is {weight}; weights are finite and not negative",
+                    first_row + row
+                );
+                return Err(Error::in_file(None, problem));
+            }
+            listed.add_pair(from, to, weight)?;
+        }
+        first_row += from.len();
+    }
+    if first_row == 0 {
+        return Err(Error::in_file(None, "holds no edges"));
+    }
+    let ignored_columns = places.ignored(header.len(), Some(&header));
+    Ok(GraphFile { ignored_columns, ..listed.finish()?.file })
+}
+
+/// Writes every edge once: its ends, as numbers where nodes have no ids, and its weight unless all are 1. An isolated node
+/// is a self-loop of weight 0, as in an edge list of text.
+pub(super) fn write_edges(file: &mut File, graph: &Graph<'_>, names: Option<&Names>) -> io::Result<()> {
+    let written = || {
+        let is_weighted = graph.n_isolated() > 0 || !matches!(graph.weights(), Weights::Unit);
+        let weight = if is_weighted { "required double weight;" } else { "" };
+        let id = if names.is_some() { "binary" } else { "int64" };
+        let kind = if names.is_some() { "(string)" } else { "" };
+        let schema = parse_message_type(&format!(
+            "message edges {{ required {id} source {kind}; required {id} target {kind}; {weight} }}"
+        ))?;
+        let mut writer =
+            SerializedFileWriter::new(file, Arc::new(schema), Arc::new(WriterProperties::default()))?;
+        let mut rows = edge_list::rows(graph).peekable();
+        while rows.peek().is_some() {
+            let rows: Vec<(u32, u32, f64)> = rows.by_ref().take(ROWS_PER_GROUP).collect();
+            let mut group = writer.next_row_group()?;
+            for end in [0, 1] {
+                let nodes = rows.iter().map(|&(from, to, _)| [from, to][end]);
+                match names {
+                    Some(names) => {
+                        let ids: Vec<ByteArray> =
+                            nodes.map(|node| ByteArray::from(&*names.get(node))).collect();
+                        write_column::<ByteArrayType>(&mut group, &ids)?;
+                    }
+                    None => write_column::<Int64Type>(&mut group, &nodes.map(i64::from).collect::<Vec<_>>())?,
+                }
+            }
+            if is_weighted {
+                let weights: Vec<f64> = rows.iter().map(|row| row.2).collect();
+                write_column::<DoubleType>(&mut group, &weights)?;
+            }
+            group.close()?;
+        }
+        writer.close()?;
+        Ok(())
+    };
+    written().map_err(|error: ParquetError| io::Error::other(error))
+}
+
+/// The names of classes in a file, and the ids before them where there are any; `None` where they are numbers.
+pub(super) fn read_texts(file: File) -> Result<Option<TextColumns>> {
+    guarded(|| {
+        let file = Columns::open(file)?;
+        let n_columns = file.kinds.len();
+        if !(1..=2).contains(&n_columns) {
+            let problem = format!("has {n_columns} columns; classes are one column, or an id and a class");
+            return Err(Error::in_file(None, problem));
+        }
+        if !matches!(file.kinds[n_columns - 1], Kind::Text) {
+            return Ok(None);
+        }
+        let (mut ids, mut texts) = (Vec::new(), Vec::new());
+        for group in 0..file.reader.num_row_groups() {
+            let first_row = texts.len();
+            if n_columns == 2 {
+                ids.extend(file.ids(group, 0, first_row)?);
+            }
+            texts.extend(file.ids(group, n_columns - 1, first_row)?);
+        }
+        Ok(Some(TextColumns { ids: (n_columns == 2).then_some(ids), texts }))
+    })
 }
 
 /// The labels in a file: a column of integers or, for nodes that have ids, a column of ids and one of integers.
@@ -161,10 +295,19 @@ struct Columns<R: ChunkReader> {
 }
 
 impl<R: ChunkReader + 'static> Columns<R> {
-    fn open(source: R) -> Result<Self> {
+    /// Columns of which nothing is known yet.
+    fn of_any_kind(source: R) -> Result<Self> {
         let reader = SerializedFileReader::new(source).map_err(|error| unreadable(&error))?;
-        let mut file = Self { reader, kinds: Vec::new() };
-        for column in 0..file.reader.metadata().file_metadata().schema_descr().num_columns() {
+        Ok(Self { reader, kinds: Vec::new() })
+    }
+
+    fn n_columns(&self) -> usize {
+        self.reader.metadata().file_metadata().schema_descr().num_columns()
+    }
+
+    fn open(source: R) -> Result<Self> {
+        let mut file = Self::of_any_kind(source)?;
+        for column in 0..file.n_columns() {
             let kind = kind(file.column(column)).map_err(|problem| file.refuse(column, problem))?;
             file.kinds.push(kind);
         }

@@ -1,13 +1,13 @@
 //! Tables of points: arrays and text.
 
-use std::io::{BufReader, Read};
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
 
 use super::fields::{COMMENTS, Cut, Fields, Layout, Separator};
 use super::npy::Array;
 use super::npz::Archive;
 use super::parquet;
-use super::table_chunk::{TableChunk, parse_row};
+use super::table_chunk::{TableChunk, check_named, parse_row};
 use super::text::{self, Compression, Lines, Parsed};
 use crate::error::{Error, Result};
 use crate::memory;
@@ -19,6 +19,8 @@ use crate::progress::Clock;
 pub struct Table {
     values: TableValues,
     n_columns: usize,
+    /// As a header names them; empty without one.
+    column_names: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +36,7 @@ impl Table {
     /// When a number is NaN, infinite or too large for a point, naming its row and column.
     pub(super) fn of_f32(values: Vec<f32>, n_columns: usize) -> Result<Self> {
         Points::new(&values, n_columns)?;
-        Ok(Self { values: TableValues::F32(values), n_columns })
+        Ok(Self { values: TableValues::F32(values), n_columns, column_names: Vec::new() })
     }
 
     /// Row after row, in 64 bits.
@@ -43,7 +45,12 @@ impl Table {
     /// As [`of_f32`](Self::of_f32).
     pub(super) fn of_f64(values: Vec<f64>, n_columns: usize) -> Result<Self> {
         Points::new(&values, n_columns)?;
-        Ok(Self { values: TableValues::F64(values), n_columns })
+        Ok(Self { values: TableValues::F64(values), n_columns, column_names: Vec::new() })
+    }
+
+    /// With the names of its columns.
+    pub(super) fn named(self, column_names: Vec<String>) -> Self {
+        Self { column_names, ..self }
     }
 
     /// Number of rows.
@@ -58,6 +65,11 @@ impl Table {
     /// Number of columns.
     pub fn n_columns(&self) -> usize {
         self.n_columns
+    }
+
+    /// The names of the columns, where a header has them; else none.
+    pub fn column_names(&self) -> &[String] {
+        &self.column_names
     }
 
     /// Brings every column to mean 0 and standard deviation 1, so that all count alike; a column of one number becomes 0.
@@ -103,23 +115,49 @@ fn standardize<T: Copy>(values: &mut [T], n_columns: usize, wide: fn(T) -> f64, 
 /// # Errors
 /// When the file cannot be read, or a cell is no number that a point can have, naming file, line and column; or when the clock says stop.
 pub fn read_table(path: &Path, clock: &Clock<'_>) -> Result<Table> {
-    read_table_as(path, path, clock)
+    TableSource::File(path).read(path, clock).map_err(|error| error.at(path))
 }
 
-/// As [`read_table`], in the format that `name` tells.
-pub(super) fn read_table_as(path: &Path, name: &Path, clock: &Clock<'_>) -> Result<Table> {
-    let lines = || Lines::open_as(path, name, Some(clock));
-    let read = || {
+/// Where a table is read from.
+#[derive(Clone, Copy)]
+pub(super) enum TableSource<'s> {
+    File(&'s Path),
+    /// The bytes of a file.
+    Bytes(&'s [u8]),
+}
+
+impl<'s> TableSource<'s> {
+    /// The lines of text that is packed as `name` tells.
+    pub(super) fn lines(self, name: &Path, clock: &'s Clock<'s>) -> Result<Lines<'s>> {
+        match self {
+            Self::File(path) => Lines::open_as(path, name, Some(clock)),
+            Self::Bytes(bytes) => Lines::of_file(bytes, name, clock),
+        }
+    }
+
+    /// The table, in the format that `name` tells.
+    pub(super) fn read(self, name: &Path, clock: &Clock<'_>) -> Result<Table> {
+        let budget = clock.memory();
+        let text = |separator: Separator| from_text(&mut self.lines(name, clock)?, separator);
         let (stem, compression) = Compression::of(name);
         match (text::ending(&stem).as_deref(), compression) {
-            (Some("npy"), Compression::None) => from_npy(BufReader::new(super::open(path)?), clock.memory()),
-            (Some("npz"), Compression::None) => from_npz(path, clock.memory()),
-            (Some("csv"), _) => from_text(&mut lines()?, Separator::Comma),
-            (Some("tsv"), _) => from_text(&mut lines()?, Separator::Tab),
-            (Some("txt"), _) => from_text(&mut lines()?, Separator::Detect),
+            (Some("npy"), Compression::None) => match self {
+                Self::File(path) => from_npy(BufReader::new(super::open(path)?), budget),
+                Self::Bytes(bytes) => from_npy(bytes, budget),
+            },
+            (Some("npz"), Compression::None) => match self {
+                Self::File(path) => from_npz(BufReader::new(super::open(path)?), budget),
+                Self::Bytes(bytes) => from_npz(Cursor::new(bytes), budget),
+            },
+            (Some("csv"), _) => text(Separator::Comma),
+            (Some("tsv"), _) => text(Separator::Tab),
+            (Some("txt"), _) => text(Separator::Detect),
             (Some("parquet"), Compression::None) => {
                 parquet::check_known()?;
-                parquet::read_table(super::open(path)?, clock.memory())
+                match self {
+                    Self::File(path) => parquet::read_table(super::open(path)?, budget),
+                    Self::Bytes(bytes) => parquet::parse_table(bytes, budget),
+                }
             }
             _ => Err(Error::in_file(
                 None,
@@ -127,8 +165,7 @@ pub(super) fn read_table_as(path: &Path, name: &Path, clock: &Clock<'_>) -> Resu
                  .zst)",
             )),
         }
-    };
-    read().map_err(|error| error.at(path))
+    }
 }
 
 /// Reads a table from text that is not compressed.
@@ -143,8 +180,8 @@ fn from_npy(reader: impl Read, budget: Option<u64>) -> Result<Table> {
     from_array(&Array::read(reader, "the array", budget)?, "the array")
 }
 
-fn from_npz(path: &Path, budget: Option<u64>) -> Result<Table> {
-    let mut archive = Archive::open(BufReader::new(super::open(path)?), budget)?;
+fn from_npz(file: impl Read + Seek, budget: Option<u64>) -> Result<Table> {
+    let mut archive = Archive::open(file, budget)?;
     let arrays = archive.names();
     let name = match &arrays[..] {
         _ if arrays.iter().any(|name| name == "X") => "X",
@@ -176,7 +213,8 @@ fn from_array(array: &Array, name: &str) -> Result<Table> {
 
 fn from_text(lines: &mut Lines<'_>, separator: Separator) -> Result<Table> {
     let mut values = Vec::new();
-    let Some(layout) = read_first_row(lines, separator, &mut values)? else {
+    let mut column_names = Vec::new();
+    let Some(layout) = read_first_row(lines, separator, &mut values, &mut column_names)? else {
         return Err(Error::in_file(None, "holds no rows of numbers"));
     };
     let parse = |_: &Vec<f64>, lines: &[u8]| TableChunk::parse(lines, layout);
@@ -193,14 +231,16 @@ fn from_text(lines: &mut Lines<'_>, separator: Separator) -> Result<Table> {
         })
     })?;
     Points::unchecked((&values).into(), layout.n_columns)?;
-    Ok(Table { values: TableValues::F64(values), n_columns: layout.n_columns })
+    Ok(Table { values: TableValues::F64(values), n_columns: layout.n_columns, column_names })
 }
 
-/// Reads the first row of numbers, which tells how all are laid out; a header may stand before it.
+/// Reads the first row of numbers, which tells how all are laid out; a header may stand before it,
+/// whose names are kept.
 fn read_first_row(
     lines: &mut Lines<'_>,
     separator: Separator,
     values: &mut Vec<f64>,
+    column_names: &mut Vec<String>,
 ) -> Result<Option<Layout>> {
     let mut fields = Fields::default();
     let mut may_be_header = true;
@@ -209,9 +249,12 @@ fn read_first_row(
         let cut = Cut::of(line, separator);
         fields.split(line, cut).map_err(refuse)?;
         // A header has no number in it, or it would be a row with a bad cell.
-        let is_name =
-            |column: usize| fields.get(column).parse::<f64>().is_err() && !fields.get(column).is_empty();
-        if std::mem::take(&mut may_be_header) && (0..fields.len()).all(is_name) {
+        let is_name = |column: usize| fields.get(column).parse::<f64>().is_err();
+        let has_name = (0..fields.len()).any(|column| !fields.get(column).is_empty());
+        if std::mem::take(&mut may_be_header) && has_name && (0..fields.len()).all(is_name) {
+            let names: Vec<&str> = (0..fields.len()).map(|column| fields.get(column)).collect();
+            check_named(&names).map_err(refuse)?;
+            column_names.extend((0..fields.len()).map(|column| fields.get(column).to_owned()));
             continue;
         }
         let layout = Layout { cut, n_columns: fields.len() };

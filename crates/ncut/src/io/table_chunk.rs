@@ -64,7 +64,11 @@ pub(super) fn parse_row(fields: &Fields, layout: Layout, values: &mut Vec<f64>) 
     Ok(())
 }
 
-fn parse_cell(text: &str, column: usize, n_columns: usize) -> Result<f64, String> {
+/// What stands for a value that is missing.
+const MISSING: [&str; 8] = ["", "NA", "N/A", "na", "?", "null", "None", "-"];
+
+/// The number in a cell that is to be a coordinate.
+pub(super) fn parse_cell(text: &str, column: usize, n_columns: usize) -> Result<f64, String> {
     let column = column + 1;
     match text.parse::<f64>() {
         Ok(value) => match coordinate_problem(value, n_columns) {
@@ -74,7 +78,35 @@ fn parse_cell(text: &str, column: usize, n_columns: usize) -> Result<f64, String
         Err(_) if text.is_empty() => {
             Err(format!("column {column} is empty; fill in or remove such points first"))
         }
-        Err(_) => Err(format!("column {column} is `{text}`, which is not a number")),
+        Err(_) if MISSING.contains(&text) => {
+            Err(format!("column {column} is `{text}`, a missing value; fill in or remove such points first"))
+        }
+        Err(_) => Err(format!("column {column} is `{text}`, which is not a number{}", remedy(text))),
+    }
+}
+
+fn remedy(text: &str) -> &'static str {
+    if text.replacen(',', ".", 1).parse::<f64>().is_ok() {
+        "; write decimals with a point (0.5)"
+    } else if text.contains(char::is_alphabetic) {
+        "; --id-column and --truth-column name columns of text"
+    } else {
+        ""
+    }
+}
+
+/// Refuses a header that leaves a column of numbers without a name.
+pub(super) fn check_named(names: &[&str]) -> Result<(), String> {
+    match names.iter().position(|name| name.is_empty()) {
+        None => Ok(()),
+        Some(_) if names.iter().all(|name| name.is_empty()) => Ok(()),
+        Some(column) => {
+            let column = column + 1;
+            Err(format!(
+                "column {column} has no name in the header: row numbers, as pandas writes them? --id-column {column} takes it \
+                 for ids; else give it a name, or write the table without it (index=False)"
+            ))
+        }
     }
 }
 

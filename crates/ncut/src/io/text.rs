@@ -1,12 +1,12 @@
 //! Lines of text, compressed or not.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::zst;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::parallel::prelude::*;
@@ -41,7 +41,7 @@ impl Compression {
             Self::Gzip => {
                 Box::new(BufReader::with_capacity(BUFFER, flate2::bufread::MultiGzDecoder::new(packed)))
             }
-            Self::Zstd => Box::new(BufReader::with_capacity(BUFFER, zstd::Decoder::with_buffer(packed)?)),
+            Self::Zstd => Box::new(BufReader::with_capacity(BUFFER, zst::reader(packed)?)),
         })
     }
 
@@ -59,11 +59,7 @@ impl Compression {
                 fill(&mut packer)?;
                 packer.finish()?;
             }
-            Self::Zstd => {
-                let mut packer = zstd::Encoder::new(&mut file, 0)?;
-                fill(&mut packer)?;
-                packer.finish()?;
-            }
+            Self::Zstd => zst::write(&mut file, fill)?,
         }
         file.flush()
     }
@@ -109,6 +105,16 @@ impl<'a> Lines<'a> {
         let size = file.metadata().map_or(0, |data| data.len());
         let taken = Arc::new(AtomicU64::new(0));
         let counted = Counted { file, taken: Arc::clone(&taken) };
+        Self::packed(counted, taken, name, size, clock)
+    }
+
+    fn packed(
+        counted: Counted<impl Read + Send + 'a>,
+        taken: Arc<AtomicU64>,
+        name: &Path,
+        size: u64,
+        clock: Option<&'a Clock<'a>>,
+    ) -> Result<Self> {
         let reader = Compression::of(name).1.reader(BufReader::with_capacity(BUFFER, counted));
         let reader = reader.map_err(|error| unreadable(0, &error))?;
         let progress = Progress::new(Stage::Read, size);
@@ -125,6 +131,13 @@ impl<'a> Lines<'a> {
             budget,
             longest_line: longest_line as usize,
         })
+    }
+
+    /// The lines of a file in memory, which is packed as the ending of its name tells.
+    pub(super) fn of_file(bytes: &'a [u8], name: &Path, clock: &'a Clock<'a>) -> Result<Self> {
+        let taken = Arc::new(AtomicU64::new(0));
+        let counted = Counted { file: bytes, taken: Arc::clone(&taken) };
+        Self::packed(counted, taken, name, bytes.len() as u64, Some(clock))
     }
 
     pub(super) fn of_bytes(bytes: &'a [u8]) -> Self {
@@ -432,12 +445,12 @@ fn unreadable(line: u64, error: &io::Error) -> Error {
 }
 
 /// A file that counts the bytes taken from it.
-struct Counted {
-    file: File,
+struct Counted<F> {
+    file: F,
     taken: Arc<AtomicU64>,
 }
 
-impl Read for Counted {
+impl<F: Read> Read for Counted<F> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n_bytes = self.file.read(buffer)?;
         self.taken.fetch_add(n_bytes as u64, Ordering::Relaxed);
