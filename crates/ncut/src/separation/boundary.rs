@@ -116,6 +116,11 @@ impl<'g> Pieces<'g> {
         self.inside[piece as usize] = Inside { volumes, cut: is_cut.then_some(cut) };
     }
 
+    /// Whether there is a cut through a piece.
+    pub(super) fn is_cut(&self, piece: u32) -> bool {
+        self.inside[piece as usize].cut.is_some()
+    }
+
     /// Compares the boundary between two linked pieces with the cuts through them, as if there were nothing else.
     pub(super) fn boundary(&self, a: u32, b: u32) -> Boundary {
         let size = |piece: u32| self.members[piece as usize].len();

@@ -25,7 +25,7 @@ pub(super) fn normal_quantile(probability: f64) -> f64 {
 }
 
 /// A graph whose nodes have as many edges as in `graph`, but to anybody: the ends of all edges are drawn anew.
-pub(super) fn rewired(graph: &Graph<'_>, seed: u64) -> Result<Graph<'static>> {
+pub(crate) fn rewired(graph: &Graph<'_>, seed: u64) -> Result<Graph<'static>> {
     let mut edges: Vec<(NodeId, NodeId, f64)> = Vec::with_capacity(graph.columns().len() / 2);
     for node in 0..graph.n_nodes() as NodeId {
         graph.for_each_neighbor(node, |neighbor, weight| {

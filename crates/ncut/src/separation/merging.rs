@@ -14,7 +14,7 @@ use crate::progress::Clock;
 
 /// A boundary must be so many times thinner at the least, however sure that is (as `ln`): what is real in a large graph may be too
 /// little to matter.
-const MIN_EXCESS: f64 = 0.223_143_551_314_209_76;
+pub(super) const MIN_EXCESS: f64 = 0.223_143_551_314_209_76;
 /// Wrong boundaries among all that are kept, at the most.
 const FALSE_DISCOVERIES: f64 = 0.05;
 /// The neighbours of a piece that it is compared with: those it is linked to most.
@@ -40,6 +40,15 @@ pub(super) struct Apart {
     pub(super) members: Vec<Vec<NodeId>>,
     /// The least excess of a boundary that was kept; without any, the largest of those that were not.
     pub(super) excess: f64,
+}
+
+/// What divides a piece from the one it is linked to most.
+pub(super) enum Nearest {
+    /// It is linked to none.
+    Unlinked,
+    /// Neither can be cut, so there is nothing to compare with.
+    TooSmall,
+    Boundary(Boundary),
 }
 
 /// Pieces, those they began as, and how they are linked.
@@ -114,6 +123,18 @@ impl<'a, 'g> Merging<'a, 'g> {
             apart: BTreeMap::new(),
             largest_merged: 0.0,
         })
+    }
+
+    /// What divides every piece from the piece that it is linked to most.
+    pub(super) fn nearest(&self) -> Vec<Nearest> {
+        let of_piece = |piece: u32| match self.next_of(piece) {
+            None => Nearest::Unlinked,
+            Some((_, other)) if self.now.is_cut(piece) || self.now.is_cut(other) => {
+                Nearest::Boundary(self.now.boundary(piece, other))
+            }
+            Some(_) => Nearest::TooSmall,
+        };
+        (0..self.parts.len() as u32).into_par_iter().map(of_piece).collect()
     }
 
     /// Merges until all that are left are apart, the most strongly linked first, or until the clock says stop.

@@ -11,6 +11,7 @@ mod boundary;
 mod chance;
 mod sparser;
 mod merging;
+mod given;
 
 use crate::communities::{Communities, Thoroughness};
 use crate::error::Result;
@@ -20,7 +21,8 @@ use crate::metrics::{CutScore, Label};
 use crate::parallel::prelude::*;
 use crate::progress::{Clock, Progress, Stage, Stopped};
 use crate::random::mix;
-use chance::rewired;
+pub(crate) use chance::rewired;
+pub(crate) use given::{Division, divisions};
 use merging::{Apart, Merging, Sureness};
 use sparser::sparser;
 
@@ -36,7 +38,7 @@ const UNEVEN: f64 = 0.25;
 const RANDOM_MODULARITY: f64 = 0.97;
 const ABOVE_RANDOM: f64 = 1.15;
 /// Modularity clearly above that of a random graph with the same degrees.
-const ABOVE_CHANCE: f64 = 1.2;
+pub(crate) const ABOVE_CHANCE: f64 = 1.2;
 /// Where nothing shows, so many times fewer edges are looked at, the strongest of every node: neighbours that reach beyond small
 /// clusters hide them.
 const FEWER_EDGES: [usize; 3] = [2, 4, 8];
@@ -205,8 +207,15 @@ fn has_time(clock: &Clock<'_>, done: usize, total: usize) -> bool {
     !matches!(clock.report(&progress), Err(Stopped(_)))
 }
 
+/// Modularity that a random graph with as many neighbours of the nodes has (Reichardt, Bornholdt 2007), estimated.
+pub(crate) fn random_modularity(graph: &Graph<'_>) -> f64 {
+    let counts = || graph.offsets().windows(2).map(|row| (row[1] - row[0]) as f64);
+    let (roots, total) = (counts().map(f64::sqrt).sum::<f64>(), counts().sum::<f64>());
+    if total > 0.0 { (RANDOM_MODULARITY * roots / total).min(1.0) } else { 0.0 }
+}
+
 /// Whether many nodes have much fewer neighbours than the mean.
-fn is_uneven(graph: &Graph<'_>) -> bool {
+pub(crate) fn is_uneven(graph: &Graph<'_>) -> bool {
     let offsets = graph.offsets();
     let counts = || offsets.windows(2).map(|row| row[1] - row[0]).filter(|&count| count > 0);
     let (n_nodes, n_entries) = (counts().count() as f64, graph.columns().len() as f64);
