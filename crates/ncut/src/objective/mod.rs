@@ -8,15 +8,15 @@
 //! `spectral/bound.rs`, what is refused in `settings.rs`, `ObjectiveArg` and `CutReport` in the command line, `OBJECTIVES`
 //! in the Python package.
 
+mod any;
 mod modularity;
 mod ratio;
-mod weighed;
 
 use std::fmt::Debug;
 
+pub use any::AnyObjective;
 pub use modularity::{Modularity, Pull};
 pub use ratio::{NormalizedCut, RatioCut, RatioObjective};
-pub use weighed::Weighed;
 
 /// What is known of a cluster, or of a node, which is a cluster of one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -90,10 +90,18 @@ pub struct Lowest {
 
 /// An objective: the sum of [`value`](Self::value) over all clusters, to be maximised.
 ///
-/// Small and `Copy`. The solvers are compiled for each objective by itself, so that none pays for the others.
+/// Small and `Copy`. The solvers are compiled for Normalized Cut by itself, so that it does not pay for the others, and for
+/// [`AnyObjective`].
 pub trait Objective: Copy + Debug + Send + Sync + 'static {
-    /// Whether [`Sums::size`] counts; otherwise the [mass](Self::mass) is the volume. Where it does, graphs must know the [sizes](crate::Graph::with_sizes) of their nodes.
+    /// Whether [`Sums::size`] may be asked for.
     const USES_SIZES: bool;
+
+    /// Whether the [mass](Self::mass) is the size; otherwise it is the volume. Where it is, graphs must know the
+    /// [sizes](crate::Graph::with_sizes) of their nodes.
+    #[inline]
+    fn weighs_by_size(&self) -> bool {
+        Self::USES_SIZES
+    }
 
     /// What a cluster contributes, brought into its mathematical range where rounding has left it; 0 for no cluster.
     fn value(&self, sums: &Sums) -> f64;
@@ -166,8 +174,8 @@ impl ObjectiveKind {
     }
 }
 
-/// Calls `$body` with `$objective` bound to the type that an [`ObjectiveKind`] names, for `$graph`; modularity has
-/// resolution 1.
+/// Calls `$body` with `$objective` bound to what an [`ObjectiveKind`] names, for `$graph`: Normalized Cut as its own type, the
+/// others as [`AnyObjective`]. Modularity has resolution 1.
 macro_rules! with_objective {
     ($kind:expr, $graph:expr, |$objective:ident| $body:expr) => {
         match $kind {
@@ -175,12 +183,9 @@ macro_rules! with_objective {
                 let $objective = $crate::objective::NormalizedCut;
                 $body
             }
-            $crate::objective::ObjectiveKind::RatioCut => {
-                let $objective = $crate::objective::RatioCut::of($graph.volume(), $graph.n_nodes());
-                $body
-            }
-            $crate::objective::ObjectiveKind::Modularity => {
-                let $objective = $crate::objective::Modularity { total: $graph.volume(), resolution: 1.0 };
+            other => {
+                let $objective =
+                    $crate::objective::AnyObjective::of(other, $graph.volume(), $graph.n_nodes() as f64);
                 $body
             }
         }
