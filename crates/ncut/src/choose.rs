@@ -243,7 +243,7 @@ impl Ncut {
         }
         if self.objective != ObjectiveKind::NormalizedCut {
             let value = self.objective.name().to_owned();
-            let expected = "`ncut` where the number of clusters is to be found out";
+            let expected = "`ncut` where that finds out the number of clusters; for as many communities as there are give no number at all";
             return Err(Error::BadSetting { name: "objective", value, expected });
         }
         let least = self.constraints.min_clusters();
@@ -350,7 +350,7 @@ impl CountCurve {
             let place = k.checked_sub(least)?;
             Some(even.get(place)? - even.get(place.checked_sub(1)?)?)
         };
-        let log_odds = |gap: f64| (gap.max(SMALL_GAP) / (1.0 - gap + SMALL_CUT).max(SMALL_CUT)).ln();
+        let log_odds = |gap: f64| libm::log(gap.max(SMALL_GAP) / (1.0 - gap + SMALL_CUT).max(SMALL_CUT));
         let turn = |k: usize| Some(log_odds(gap(k)?) - log_odds(gap(k + 1)?));
         let value = |k: usize| values.and_then(|values| values.get(k - 1)).copied();
         let rows: Vec<CountRow> = solved

@@ -1,6 +1,7 @@
 //! Why an input was refused. Hitting a limit or being cancelled is a [`StopReason`] in the result, and an error only where
 //! there is no result yet.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use crate::progress::{StopReason, Stopped};
@@ -57,7 +58,7 @@ pub enum Error {
     },
 
     /// A negative, NaN or infinite weight.
-    #[error("the weight of ({from}, {to}) is {weight}; {}", weight_remedy(*weight))]
+    #[error("{}", weight_problem(from, to, *weight))]
     BadWeight {
         /// One end of the edge.
         from: u64,
@@ -72,10 +73,7 @@ pub enum Error {
     WeightOverflow,
 
     /// The two directions of an edge have different weights.
-    #[error(
-        "the matrix is not symmetric: the weight of ({from}, {to}) is {weight}, that of ({to}, {from}) is \
-         {mirror}; symmetrize it first, or have it done (`symmetrize`: average or max)"
-    )]
+    #[error("{}", asymmetry_problem(from, to, *weight, *mirror))]
     Asymmetric {
         /// Row of the first entry.
         from: u64,
@@ -199,9 +197,16 @@ impl Error {
     /// The same error with nodes by their names, for those who gave nodes names.
     #[must_use]
     pub fn with_names(self, name: impl Fn(u32) -> String) -> Self {
+        let of = |node: u64| u32::try_from(node).map_or_else(|_| node.to_string(), &name);
         match self {
             Self::Contradiction { problem, nodes } => {
                 Self::BadLabels { problem: filled(&problem, &nodes, name) }
+            }
+            Self::BadWeight { from, to, weight } => {
+                Self::BadShape { problem: weight_problem(&of(from), &of(to), weight) }
+            }
+            Self::Asymmetric { from, to, weight, mirror } => {
+                Self::BadShape { problem: asymmetry_problem(&of(from), &of(to), weight, mirror) }
             }
             other => other,
         }
@@ -286,6 +291,17 @@ fn size_text(n_bytes: u64) -> String {
         }
         None => format!("{n_bytes} bytes"),
     }
+}
+
+fn weight_problem(from: &impl Display, to: &impl Display, weight: f64) -> String {
+    format!("the weight of ({from}, {to}) is {weight}; {}", weight_remedy(weight))
+}
+
+fn asymmetry_problem(from: &impl Display, to: &impl Display, weight: f64, mirror: f64) -> String {
+    format!(
+        "the matrix is not symmetric: the weight of ({from}, {to}) is {weight}, that of ({to}, {from}) is {mirror}; \
+         symmetrize it first, or have it done (`symmetrize`: average or max)"
+    )
 }
 
 fn weight_remedy(weight: f64) -> &'static str {

@@ -35,13 +35,15 @@
 //! | `spectral` | the module [`spectral`], and the eigenvalues of [`Ncut::choose`] |
 //! | `mapping` | `.ncut` files are mapped, not read into memory; large arrays are in large pages |
 //! | `threads` | all threads work, not one; the results are the same |
+//! | `zstd` | text packed as `.zst`, and `files`; it is C code |
 //! | `parquet` | `.parquet` files, and `files` |
 //!
-//! Without `files` the library also builds for `wasm32-unknown-unknown`. There is no clock there, so a
-//! [time limit](Ncut::time_limit) has no effect.
+//! For `wasm32-unknown-unknown` the library builds with all of them but `mapping`, `threads`, `zstd` and `parquet`. There are
+//! no files there; [`io::parse_graph_file`] and [`io::parse_table_file`] read bytes. There is no clock either, so a
+//! [time limit](Ncut::time_limit) has no effect unless the caller [tells the time](Clock::timed_by).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
+#![warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr, clippy::disallowed_methods)]
 
 pub mod progress;
 pub mod error;
@@ -70,6 +72,7 @@ pub mod metrics;
 mod constraints;
 mod confidence;
 pub mod out_of_sample;
+pub mod shard;
 pub mod descent;
 pub mod hierarchy;
 mod communities;
@@ -94,6 +97,7 @@ mod steered;
 mod update;
 mod choose;
 mod ncut;
+mod page;
 
 pub use choose::{CountCurve, CountReason, CountRow, FoundCount};
 pub use confidence::Confidence;
@@ -104,7 +108,13 @@ pub use limits::{CoarseningLimits, Limits};
 pub use metrics::{Agreement, ClusterSummary, CutScore, Label, NmiNormalization, UNLABELLED};
 pub use ncut::Clustering;
 pub use objective::{Objective, ObjectiveKind};
+pub use page::{CurvePoint, CurveShown, Page, Solver};
 pub use partition::{ClusterId, ClusterTable, Links, Move, Partition};
 pub use progress::{Clock, Progress, Stage, StopReason, Stopped};
 pub use settings::{ComponentChoice, CountRule, Ncut, Preset};
 pub use update::{Before, Updated};
+
+/// The examples of the documentation's page about the library.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tutorials/rust.md")]
+struct Tutorial;

@@ -5,7 +5,7 @@ use crate::error::{Error, Result, or_stopped};
 use crate::graph::{Graph, Subgraph};
 use crate::hierarchy::MergeTree;
 use crate::metrics::{ClusterSummary, CutScore, Label, UNLABELLED};
-use crate::objective::{ObjectiveKind, with_objective};
+use crate::objective::{AnyObjective, ObjectiveKind, with_objective};
 use crate::progress::{Clock, StopReason, Stopped};
 use crate::search::Plan;
 use crate::settings::{ComponentChoice, CountRule, Ncut};
@@ -101,7 +101,9 @@ impl Ncut {
         let modularity = found.resolution.map(|resolution| score.modularity_at(resolution));
         let hierarchy = match self.with_hierarchy {
             true => or_stopped(match modularity {
-                Some((modularity, _)) => MergeTree::build(graph, &labels, modularity, clock),
+                Some((modularity, _)) => {
+                    MergeTree::build(graph, &labels, AnyObjective::from(modularity), clock)
+                }
                 None => with_objective!(self.objective, graph, |objective| {
                     MergeTree::build(graph, &labels, objective, clock)
                 }),
@@ -143,6 +145,7 @@ impl Ncut {
             (true, CountRule::Gap) => self.solve_by_gap(graph, clock),
             (false, _) => {
                 let init = self.init.as_ref().map(|init| part.gather(init));
+                clock.expect_one_answer();
                 Ok((self.solve_part(graph, init.as_deref(), clock)?, None))
             }
         }
@@ -158,6 +161,7 @@ impl Ncut {
             count.n_clusters = count.n_clusters.min(Self::MAX_SUGGESTED);
         }
         count.n_clusters = count.n_clusters.max(self.constraints.min_clusters());
+        clock.expect_one_answer();
         let found = settings.n_clusters(count.n_clusters).solve_part(graph, None, clock)?;
         Ok((found, Some(count)))
     }
@@ -187,6 +191,7 @@ impl Ncut {
         if let Some(stopped) = clock.stopped() {
             return Ok((from_curve(stopped), Some(count)));
         }
+        clock.expect_one_answer();
         let found = settings.n_clusters(curve.suggested).solve_part(graph, None, clock)?;
         match clock.stopped() {
             // A search that was cut short may be behind what the curve has.

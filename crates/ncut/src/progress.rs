@@ -65,12 +65,15 @@ pub struct Progress {
     pub moves: u64,
     /// The objective now, once there is one.
     pub objective: Option<f64>,
+    /// The best objective so far, where one graph is clustered into one number of clusters, once there is an answer. It never
+    /// falls, and what comes back is no lower.
+    pub best: Option<f64>,
 }
 
 impl Progress {
     /// The start of a stage.
     pub fn new(stage: Stage, total: u64) -> Self {
-        Self { stage, done: 0, total, sweeps: 0, moves: 0, objective: None }
+        Self { stage, done: 0, total, sweeps: 0, moves: 0, objective: None, best: None }
     }
 }
 
@@ -107,11 +110,17 @@ pub struct Clock<'a> {
     between_calls: u64,
     /// Bytes of memory that may be taken.
     memory: AtomicU64,
+    /// The best objective so far, as bits; `NOT_ASKED` where several answers would be mixed up, `NONE_YET` before the first.
+    best: AtomicU64,
 }
 
-/// Microseconds between two calls of the observer: a call may draw a bar or ask an interpreter. On platforms without a
-/// clock it is called at every report.
-const BETWEEN_CALLS: u64 = if cfg!(target_arch = "wasm32") { 0 } else { 2_000 };
+/// Bits of a NaN each.
+const NOT_ASKED: u64 = u64::MAX;
+const NONE_YET: u64 = u64::MAX - 1;
+
+/// Microseconds between two calls of the observer: a call may draw a bar or ask an interpreter. Without a clock it is called
+/// at every report.
+const BETWEEN_CALLS: u64 = 2_000;
 
 impl Default for Clock<'_> {
     fn default() -> Self {
@@ -136,6 +145,7 @@ impl Clock<'_> {
             stopped: AtomicU8::new(GOING),
             between_calls: BETWEEN_CALLS,
             memory: AtomicU64::new(u64::MAX),
+            best: AtomicU64::new(NOT_ASKED),
         }
     }
 }
@@ -151,6 +161,13 @@ impl<'a> Clock<'a> {
     #[must_use]
     pub fn calling_every(self, time: Duration) -> Self {
         Self { between_calls: time.as_micros() as u64, ..self }
+    }
+
+    /// The same clock, from now on, by a source of time that the caller has: for platforms where the library has none, such as
+    /// WebAssembly. `time` tells the time since any fixed moment.
+    #[must_use]
+    pub fn timed_by(self, time: fn() -> Duration) -> Self {
+        Self { started: Moment::by(time), ..self }
     }
 
     /// Sets a deadline, so long from now. An earlier one stays.
@@ -181,6 +198,20 @@ impl<'a> Clock<'a> {
         Some(self.memory.load(Ordering::Relaxed)).filter(|&n_bytes| n_bytes != u64::MAX)
     }
 
+    /// From now on one graph is clustered into one number of clusters, and [`Progress::best`] tells of answers.
+    pub(crate) fn expect_one_answer(&self) {
+        self.best.store(NONE_YET, Ordering::Relaxed);
+    }
+
+    /// Tells of an answer that what comes back will not fall below.
+    pub(crate) fn tell_answer(&self, objective: f64) {
+        let higher = |bits: u64| {
+            let best = f64::from_bits(bits);
+            (bits != NOT_ASKED && (best.is_nan() || objective > best)).then_some(objective.to_bits())
+        };
+        let _ = self.best.fetch_update(Ordering::Relaxed, Ordering::Relaxed, higher);
+    }
+
     /// Tells how the work goes. The observer is called unless it was a moment ago.
     ///
     /// # Errors
@@ -191,8 +222,10 @@ impl<'a> Clock<'a> {
             && !self.is_stopped()
             && now >= self.next_call.load(Ordering::Relaxed)
         {
-            self.next_call.store(now + self.between_calls, Ordering::Relaxed);
-            if observer.observe(progress).is_break() {
+            let pause = if self.started.passes() { self.between_calls } else { 0 };
+            self.next_call.store(now + pause, Ordering::Relaxed);
+            let best = Some(f64::from_bits(self.best.load(Ordering::Relaxed))).filter(|best| !best.is_nan());
+            if observer.observe(&Progress { best, ..*progress }).is_break() {
                 self.stop(CANCELLED);
             }
         }
@@ -252,26 +285,47 @@ const GOING: u8 = 0;
 const OUT_OF_TIME: u8 = 1;
 const CANCELLED: u8 = 2;
 
-/// A moment in time, where the machine has any: a bare WebAssembly module has none, and no limit then.
-struct Moment {
+/// A moment in time.
+enum Moment {
+    /// Time does not pass: a bare WebAssembly module has no clock, and no limit then.
+    #[cfg(target_arch = "wasm32")]
+    Timeless,
     #[cfg(not(target_arch = "wasm32"))]
-    instant: std::time::Instant,
+    Instant(std::time::Instant),
+    /// The caller's source of time, and what it told then.
+    Told { time: fn() -> Duration, then: Duration },
 }
 
 impl Moment {
     fn now() -> Self {
-        Self {
-            #[cfg(not(target_arch = "wasm32"))]
-            instant: std::time::Instant::now(),
+        #[cfg(target_arch = "wasm32")]
+        return Self::Timeless;
+        #[cfg(not(target_arch = "wasm32"))]
+        return Self::Instant(std::time::Instant::now());
+    }
+
+    fn by(time: fn() -> Duration) -> Self {
+        Self::Told { time, then: time() }
+    }
+
+    /// Whether time passes.
+    fn passes(&self) -> bool {
+        #[cfg(target_arch = "wasm32")]
+        if matches!(self, Self::Timeless) {
+            return false;
         }
+        true
     }
 
     /// Microseconds since then.
     fn micros(&self) -> u64 {
-        #[cfg(not(target_arch = "wasm32"))]
-        return self.instant.elapsed().as_micros() as u64;
-        #[cfg(target_arch = "wasm32")]
-        return 0;
+        match self {
+            #[cfg(target_arch = "wasm32")]
+            Self::Timeless => 0,
+            #[cfg(not(target_arch = "wasm32"))]
+            Self::Instant(then) => then.elapsed().as_micros() as u64,
+            Self::Told { time, then } => time().saturating_sub(*then).as_micros() as u64,
+        }
     }
 }
 

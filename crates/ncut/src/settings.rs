@@ -403,7 +403,7 @@ impl Ncut {
         }
         if self.is_auto && self.objective != ObjectiveKind::NormalizedCut {
             let value = self.objective.name().to_owned();
-            let expected = "`ncut` where the number of clusters is to be found out";
+            let expected = "`ncut` where that finds out the number of clusters; for as many communities as there are give no number at all";
             return Err(Error::BadSetting { name: "objective", value, expected });
         }
         if self.is_free && self.objective != ObjectiveKind::Modularity {

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::graph::{Graph, Subgraph};
 use crate::hierarchy::{InitialLabels, n2hi};
 use crate::metrics::{Label, number_by_appearance};
-use crate::objective::{Modularity, Objective, ObjectiveKind, with_objective};
+use crate::objective::{AnyObjective, Modularity, Objective, ObjectiveKind, with_objective};
 use crate::partition::{ClusterId, Partition};
 use crate::progress::{Clock, StopReason};
 use crate::search::{Choice, Effort, Plan, Recombination, Request, Rung, SHARES_TO_COMPARE, search};
@@ -38,7 +38,8 @@ impl Ncut {
         match self.objective {
             ObjectiveKind::Modularity => {
                 let resolution = self.resolution.unwrap_or(1.0);
-                self.solve_for(Modularity { total: graph.volume(), resolution }, graph, init, clock)
+                let objective = AnyObjective::from(Modularity { total: graph.volume(), resolution });
+                self.solve_for(objective, graph, init, clock)
             }
             kind => with_objective!(kind, graph, |objective| self.solve_for(objective, graph, init, clock)),
         }
@@ -94,6 +95,7 @@ impl Ncut {
         let (sweeps, moves, stop_reason) = match stopped {
             Some(reason) => (0, 0, reason),
             None => {
+                clock.tell_answer(partition.objective());
                 let descent = descend(&mut partition, &self.stopping, clock);
                 (descent.sweeps, descent.moves, descent.stop_reason)
             }
@@ -152,7 +154,7 @@ impl Ncut {
         let request = self.request(init.is_some(), f64::INFINITY, clock);
         let part = Subgraph::without_isolated(graph)?;
         let given: Option<Vec<ClusterId>> = given.map(|labels| part.gather(&labels));
-        let searched = match O::USES_SIZES {
+        let searched = match objective.weighs_by_size() {
             false => search(part.graph(), objective, given.as_deref(), &request, clock)?,
             true => search(&part.graph().with_unit_sizes(), objective, given.as_deref(), &request, clock)?,
         };

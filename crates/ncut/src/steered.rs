@@ -8,7 +8,7 @@ use crate::constraints::{Constraints, Steering};
 use crate::error::Result;
 use crate::graph::{Graph, NodeId, Subgraph};
 use crate::metrics::{Label, UNLABELLED};
-use crate::objective::{Modularity, NormalizedCut, Objective, ObjectiveKind, RatioCut, Sums, Weighed};
+use crate::objective::{AnyObjective, Modularity, NormalizedCut, Objective, ObjectiveKind, RatioCut, Sums};
 use crate::partition::ClusterId;
 use crate::progress::{Clock, StopReason};
 use crate::search::{labels_by_backtracking, search};
@@ -38,10 +38,14 @@ impl Ncut {
         let steered = Steered { ncut: self, steering: &steering, graph: &weighed, init, clock };
         let mut found = match (self.objective, has_weights) {
             (ObjectiveKind::NormalizedCut, false) => steered.solve(NormalizedCut)?,
-            (ObjectiveKind::NormalizedCut, true) => steered.solve(Weighed::NormalizedCut(NormalizedCut))?,
-            (ObjectiveKind::RatioCut, _) => steered.solve(RatioCut::of_size(volume, size()))?,
-            (ObjectiveKind::Modularity, false) => steered.solve(modularity)?,
-            (ObjectiveKind::Modularity, true) => steered.solve(Weighed::Modularity(modularity))?,
+            (ObjectiveKind::NormalizedCut, true) => {
+                steered.solve(AnyObjective::from(NormalizedCut).weighed())?
+            }
+            (ObjectiveKind::RatioCut, _) => {
+                steered.solve(AnyObjective::from(RatioCut::of_size(volume, size())))?
+            }
+            (ObjectiveKind::Modularity, false) => steered.solve(AnyObjective::from(modularity))?,
+            (ObjectiveKind::Modularity, true) => steered.solve(AnyObjective::from(modularity).weighed())?,
         };
         found.resolution = resolution;
         let score = constraints.score(self.objective, graph, &found.labels)?;
@@ -78,7 +82,8 @@ struct Steered<'s> {
 impl Steered<'_> {
     fn solve<O: Objective>(&self, objective: O) -> Result<Found> {
         let n_clusters = self.ncut.n_clusters;
-        let sized = if O::USES_SIZES { self.graph.with_unit_sizes() } else { self.graph.borrowed() };
+        let sized =
+            if objective.weighs_by_size() { self.graph.with_unit_sizes() } else { self.graph.borrowed() };
         let contracted = self.steering.contracted(&sized)?;
         let ceiling = self.steering.ceiling(&contracted, n_clusters, objective)?;
         let init = self.init.map(|init| self.start(&contracted, init, objective)).transpose()?;
@@ -155,7 +160,8 @@ impl<O: Objective> Placement<'_, O> {
     /// equals the one of largest volume, then the lowest. `false` where there was none for some node.
     fn place_isolated(&self, labels: &mut [Label]) -> bool {
         let graph = self.graph;
-        let may_be_anywhere = graph.apart().is_none() && (self.ceiling == f64::INFINITY || !O::USES_SIZES);
+        let may_be_anywhere =
+            graph.apart().is_none() && (self.ceiling == f64::INFINITY || !self.objective.weighs_by_size());
         if may_be_anywhere {
             start::place_isolated(graph, labels, self.n_clusters, self.objective);
             return true;

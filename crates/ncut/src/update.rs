@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, NodeId, Subgraph};
 use crate::metrics::{CutScore, Label, UNLABELLED};
-use crate::objective::{Modularity, Objective, ObjectiveKind, with_objective};
+use crate::objective::{AnyObjective, Modularity, Objective, ObjectiveKind, with_objective};
 use crate::partition::ClusterId;
 use crate::progress::{Clock, StopReason};
 use crate::search::{Renewal, renewed};
@@ -111,7 +111,7 @@ impl Ncut {
         let mut found = match self.objective {
             ObjectiveKind::Modularity => {
                 let resolution = self.resolution.unwrap_or(1.0);
-                task.solve(Modularity { total: graph.volume(), resolution })?
+                task.solve(AnyObjective::from(Modularity { total: graph.volume(), resolution }))?
             }
             kind => with_objective!(kind, graph, |objective| task.solve(objective))?,
         };
@@ -235,7 +235,7 @@ impl Task<'_> {
         let labels = start::followed(inner, old.clone(), names.len());
         let renewal = Renewal { old: &old, labels, n_named: names.len(), stay: self.stay };
         let request = settings.request(true, f64::INFINITY, self.clock);
-        let found = match O::USES_SIZES {
+        let found = match objective.weighs_by_size() {
             false => renewed(inner, objective, renewal, &request, self.clock)?,
             true => renewed(&inner.with_unit_sizes(), objective, renewal, &request, self.clock)?,
         };

@@ -24,7 +24,7 @@ fn declared(file: &Path) -> Vec<String> {
     modules
 }
 
-/// The files of a module: itself, or all in its folder.
+/// The files of a module: itself, or all in its folder. What a page does in a browser is no Rust.
 fn files(folder: &Path, module: &str) -> Vec<PathBuf> {
     let file = folder.join(format!("{module}.rs"));
     if file.is_file() {
@@ -35,7 +35,11 @@ fn files(folder: &Path, module: &str) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                files.push(path);
+            }
         }
     }
     files

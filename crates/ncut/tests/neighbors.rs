@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use ncut::neighbors::{
     Affinity, Linking, Metric, NeighborSearch, Neighbors, PointGraph, Points, SearchMethod, dense_rbf_graph,
 };
-use ncut::{Clock, Graph};
+use ncut::{Clock, Graph, Weights};
 
 /// Numbers that look random, the same in every run.
 fn noise(count: usize, seed: u64) -> Vec<f64> {
@@ -395,4 +395,32 @@ fn wrong_settings_are_refused() {
     // More neighbours than points are all others.
     let all = PointGraph { n_neighbors: usize::MAX, ..PointGraph::default() };
     assert_eq!(all.build(points, &Clock::new()).unwrap().n_edges(), 3);
+}
+
+#[test]
+fn points_of_32_bits_make_weights_of_32_bits_that_are_those_of_64_rounded() {
+    let wide: Vec<f64> = blobs(200, 4, 3).iter().map(|&value| f64::from(value as f32)).collect();
+    let narrow: Vec<f32> = wide.iter().map(|&value| value as f32).collect();
+    for affinity in
+        [Affinity::SelfTuning, Affinity::Rbf { gamma: None }, Affinity::Cosine, Affinity::Adaptive]
+    {
+        let settings = PointGraph { affinity, n_neighbors: 8, ..PointGraph::default() };
+        let of_wide = settings.build(Points::new(&wide, 4).unwrap(), &Clock::new()).unwrap();
+        let of_narrow = settings.build(Points::new(&narrow, 4).unwrap(), &Clock::new()).unwrap();
+        let (Weights::F64(wide), Weights::F32(narrow)) = (of_wide.weights(), of_narrow.weights()) else {
+            panic!("{affinity:?}: weights of another width");
+        };
+        assert_eq!(of_wide.columns(), of_narrow.columns());
+        assert!(wide.iter().zip(narrow.iter()).all(|(&wide, &narrow)| wide as f32 == narrow));
+    }
+}
+
+#[test]
+fn narrow_weights_lose_no_edge_and_refuse_what_is_too_large() {
+    let tiny = Graph::from_edges(3, [(0, 1, 1e-200), (1, 2, 1.0)]).unwrap().narrowed().unwrap();
+    assert_eq!((tiny.n_edges(), tiny.degree(0)), (2, f64::from(f32::MIN_POSITIVE)));
+    let error = Graph::from_edges(2, [(0, 1, 1e200)]).unwrap().narrowed().unwrap_err();
+    assert!(error.to_string().contains("weights must be finite"), "{error}");
+    let unit = Graph::from_edges(2, [(0, 1, 1.0)]).unwrap().narrowed().unwrap();
+    assert!(matches!(unit.weights(), Weights::Unit));
 }

@@ -46,7 +46,7 @@ fn for_each_labelling(n: usize, k: usize, labels: &mut Vec<u32>, visit: &mut dyn
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 120, ..ProptestConfig::default() })]
 
     /// With the library's own look at all labellings switched off, and with it.
     #[test]

@@ -32,6 +32,36 @@ fn a_small_change_moves_few_nodes_and_no_numbers() {
     assert!(labels.iter().zip(&first).filter(|(a, b)| a == b).count() > 1_950);
 }
 
+/// A node that leaves may cut off others of its cluster; what they lose must not be more than what it gains.
+#[test]
+fn an_update_of_the_same_graph_loses_nothing() {
+    let mut n_changed = 0;
+    for seed in 0..60 {
+        let graph =
+            Planted { mean_degree: 4.0, mixing: 0.5, ..Planted::new(400, 8) }.graph(seed).unwrap().graph;
+        let settings = Ncut::new(8).preset(ncut::Preset::Fast).min_share(0.25);
+        let found = settings.solve(&graph).unwrap();
+        // Labels that single moves can improve: every fortieth node is somewhere near.
+        let mut labels = found.labels;
+        for node in (0..400).step_by(40) {
+            if let Some((neighbor, _)) = graph.neighbors(node).last() {
+                labels[node as usize] = labels[neighbor as usize];
+            }
+        }
+        let before = ncut::CutScore::new(&graph, &labels).unwrap();
+        let old = Before { labels: labels.clone(), gone: Vec::new() };
+        let updated = settings.update(&graph, &old, Ncut::STAY, &Clock::new()).unwrap();
+        if before.n_disconnected > 0 {
+            continue;
+        }
+        n_changed += usize::from(updated.labels != labels);
+        assert_eq!(updated.score.n_disconnected, 0);
+        assert!(updated.score.objective >= before.objective, "seed {seed}");
+        assert!(updated.score.smallest_share >= before.smallest_share.min(0.25) - 1e-9, "seed {seed}");
+    }
+    assert!(n_changed > 5, "only {n_changed} updates changed anything");
+}
+
 #[test]
 fn the_labels_do_not_depend_on_the_number_of_threads() {
     let graph = Planted::new(3_000, 12).graph(5).unwrap().graph;

@@ -148,6 +148,8 @@ impl Leiden<'_> {
 
 /// Every solution and another one.
 fn mates(count: usize, seed: u64) -> Vec<(usize, usize)> {
-    let mate = |a: usize| (a, (a + 1 + mix(seed, a as u64) as usize % (count - 1)) % count);
+    // The remainder of all 64 bits, also where a `usize` has fewer.
+    let step = |a: usize| (mix(seed, a as u64) % (count as u64 - 1)) as usize;
+    let mate = |a: usize| (a, (a + 1 + step(a)) % count);
     (0..count).map(mate).collect()
 }

@@ -222,6 +222,21 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// The same graph with weights of 32 bits. A weight too small for them becomes the smallest normal number, so that no
+    /// edge is lost.
+    ///
+    /// # Errors
+    /// When a weight is larger than a 32-bit float can be, or there is no memory.
+    pub fn narrowed(self) -> Result<Graph<'a>> {
+        let narrow = match &self.weights {
+            Weights::Unit | Weights::F32(_) => return Ok(self),
+            Weights::F64(weights) => weights.iter().map(|&weight| (weight as f32).max(f32::MIN_POSITIVE)),
+        };
+        let narrow: Vec<f32> = narrow.collect();
+        let (offsets, columns, _) = self.into_parts();
+        Graph::from_csr(offsets, columns, Weights::from(narrow), Symmetrize::Refuse)
+    }
+
     /// The same graph, borrowed, whose nodes have a size of their own each, which contraction adds up.
     pub(crate) fn with_unit_sizes(&self) -> Graph<'_> {
         let borrowed = self.borrowed();

@@ -68,7 +68,7 @@ impl Linked for Graph<'_> {
     }
 
     fn masses<O: Objective>(&self, objective: &O) -> Cow<'_, [f64]> {
-        if !O::USES_SIZES {
+        if !objective.weighs_by_size() {
             // Without sizes the mass is the volume, which need not be copied.
             return self.degrees().into();
         }

@@ -1,6 +1,6 @@
 //! Weights for the edges between neighbours.
 
-use super::{NeighborSearch, Neighbors, Own, Points, SearchMethod};
+use super::{NeighborSearch, Neighbors, Own, Points, SearchMethod, Values};
 use crate::error::{Error, Result};
 use crate::graph::{Graph, GraphBuilder, NodeId};
 use crate::neighbors::Metric;
@@ -100,7 +100,12 @@ impl PointGraph {
     pub fn link(&self, points: Points<'_>, clock: &Clock<'_>) -> Result<LinkedPoints> {
         self.check()?;
         let own = if self.affinity == Affinity::SelfTuning { Own::DropFirst } else { Own::Skip };
-        self.weigh(&self.search().run_with(points, own, clock)?)
+        let linked = self.weigh(&self.search().run_with(points, own, clock)?)?;
+        match points.values {
+            // Numbers of 32 bits tell no more about weights.
+            Values::F32(_) => Ok(LinkedPoints { graph: linked.graph.narrowed()?, ..linked }),
+            Values::F64(_) => Ok(linked),
+        }
     }
 
     /// The graph of neighbours that were found elsewhere; for adaptive weights one more than are linked, unless there are

@@ -42,6 +42,12 @@ impl Links {
         self.n_adjacent = self.adjacent.len();
     }
 
+    /// The weight that was [summed up](Self::sum_row) for a cluster.
+    #[inline]
+    pub fn weight(&self, cluster: ClusterId) -> f64 {
+        self.weights[cluster as usize]
+    }
+
     /// The clusters that were [summed up](Self::sum_outside), in the order met.
     pub(super) fn adjacent(&self) -> &[ClusterId] {
         &self.adjacent[..self.n_adjacent]

@@ -52,7 +52,7 @@ impl Halving<'_> {
         let total: f64 = nodes.iter().map(|&node| self.masses[node as usize]).sum();
         // The room that is left is shared out among the cuts that are still to come.
         let n_cuts = f64::from(usize::BITS - (n_clusters - 1).leading_zeros());
-        let room = (self.ceiling * n_clusters as f64 / total).max(1.0).powf(1.0 / n_cuts);
+        let room = libm::pow((self.ceiling * n_clusters as f64 / total).max(1.0), 1.0 / n_cuts);
         let share = n_inside as f64 / n_clusters as f64;
         let most = [room * total * (1.0 - share), room * total * share];
         let mut best: Option<(f64, f64, Vec<bool>)> = None;

@@ -86,6 +86,11 @@ impl<O: Objective> Growth<'_, O> {
         self.n_entries_left = self.n_entries_left.saturating_sub(graph.n_nodes());
         nearby.sort_unstable();
         nearby.dedup();
+        // A cluster of whole components is next to nobody: any one node, and what hangs on it, may join it.
+        let is_apart = nearby.is_empty();
+        if is_apart {
+            nearby.extend((0..graph.n_nodes() as NodeId).filter(|&node| labels[node as usize] != cluster));
+        }
         let mut by_gain: Vec<(f64, NodeId)> =
             nearby.into_iter().map(|node| (self.partition.gain(node, cluster), node)).collect();
         by_gain.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -96,6 +101,9 @@ impl<O: Objective> Growth<'_, O> {
                     return has_grown;
                 }
                 has_grown |= self.take(node, cluster, must_stay_at_the_floor);
+                if has_grown && is_apart {
+                    return true;
+                }
             }
             if has_grown {
                 break;

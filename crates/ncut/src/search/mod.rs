@@ -193,6 +193,9 @@ pub(crate) fn search<O: Objective>(
             if is_asked_share || answer.as_ref().is_none_or(is_higher) {
                 answer = Some(solution.clone());
             }
+            if solution.is_feasible() && solution.is_allowed() {
+                clock.tell_answer(solution.objective);
+            }
             found.push((rung.min_share, solution));
         }
         below = found;

@@ -86,6 +86,10 @@ fn live<O: Objective>(
         let best =
             population.first().filter(|first| first.is_better_than(best_before)).unwrap_or(best_before);
         progress.objective = Some(best.objective);
+        // All that is kept of an archive is no lower than its best.
+        if best.is_feasible() && best.is_allowed() {
+            task.clock.tell_answer(best.objective);
+        }
         progress.done = batch as u64;
         progress.sweeps = task.tally.map_or(0, Tally::sweeps);
         progress.moves = task.tally.map_or(0, Tally::moves);

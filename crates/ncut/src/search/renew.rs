@@ -11,7 +11,9 @@ use crate::parallel::prelude::*;
 use crate::partition::{ClusterId, Links, Partition};
 use crate::progress::{Clock, StopReason};
 
-use super::plan::{Facts, Plan};
+use super::connect::connected;
+use super::plan::{Choice, Facts, Plan};
+use super::solution::Solution;
 use super::split::split_until_enough;
 use super::task::{Tally, Task};
 use super::{Request, Searched};
@@ -59,24 +61,56 @@ pub(crate) fn renewed<O: Objective>(
     };
     task.floor = rung.min_share * task.total_mass(graph) / request.n_clusters as f64;
     let (labels, names) = counted_right(graph, renewal.labels, renewal.n_named, &task)?;
-    let mut partition = task.partition(graph, labels)?;
-    let price = renewal.stay * partition.objective().abs() / graph.n_nodes() as f64;
-    partition.set_price(price);
-    let active = near_changes(&partition, renewal.old);
+    let found = settled(graph, &labels, renewal.old, renewal.stay, &task)?;
+    let labels = found.labels.iter().map(|&label| names[label as usize]).collect();
+    let stop_reason = clock.stopped().map_or(found.stop_reason, |stopped| stopped.0);
+    Ok(Searched { labels, sweeps: tally.sweeps(), moves: tally.moves(), stop_reason, plan })
+}
+
+/// Labels improved by moves near the changes that are worth their price.
+fn settled<O: Objective>(
+    graph: &Graph<'_>,
+    labels: &[ClusterId],
+    old: &[Option<ClusterId>],
+    stay: f64,
+    task: &Task<'_, O>,
+) -> Result<Solution> {
+    let priced = || -> Result<Partition<'_, O>> {
+        let mut partition = task.partition(graph, labels.to_vec())?;
+        let price = stay * partition.objective().abs() / graph.n_nodes() as f64;
+        partition.set_price(price);
+        Ok(partition)
+    };
+    let mut partition = priced()?;
+    let price = partition.price();
+    let active = near_changes(&partition, old);
     let mut stop_reason = StopReason::LocalOptimum;
-    if !clock.is_stopped() {
-        let mut links = Links::new(request.n_clusters);
-        let settled = settle_active(&mut partition, active, &request.rule, Proof::None, &mut links, clock);
+    if !task.is_stopped() {
+        let mut links = Links::new(task.n_clusters);
+        let settled =
+            settle_active(&mut partition, active.clone(), &task.rule, Proof::None, &mut links, task.clock);
         task.count(&settled);
         stop_reason = settled.stop_reason;
         if settled.moves > 0 {
             partition.refresh();
         }
     }
-    let found = task.mended(partition, stop_reason);
-    let labels = found.labels.iter().map(|&label| names[label as usize]).collect();
-    let stop_reason = clock.stopped().map_or(found.stop_reason, |stopped| stopped.0);
-    Ok(Searched { labels, sweeps: tally.sweeps(), moves: tally.moves(), stop_reason, plan })
+    if !task.connected || connected(&partition).is_none() {
+        return Ok(task.solution(partition, stop_reason));
+    }
+    // A node that leaves may cut off others, which then move as well and cost more than it gained. So from the start once more,
+    // by moves that keep clusters connected.
+    let freely = task.mended(partition, stop_reason);
+    let mut partition = priced()?;
+    task.mend(&mut partition);
+    let stop_reason = task.settle_connected(&mut partition, active);
+    let carefully = task.solution(partition, stop_reason);
+    let with_price_paid = |mut found: Solution| {
+        let moved = found.labels.iter().zip(labels).filter(|(now, before)| now != before).count();
+        found.objective -= price * moved as f64;
+        found
+    };
+    Ok(with_price_paid(carefully).or_preferred(with_price_paid(freely), Choice::Objective))
 }
 
 /// Nodes that are linked to another cluster, and new ones.

@@ -85,7 +85,7 @@ pub(super) fn communities<O: Objective>(
         let (limits, thoroughness) = (&task.plan.limits, Thoroughness::Start);
         let asked = Communities { resolution, thoroughness, seed, limits };
         // Volumes are not what the floor of other objectives is measured in.
-        let min_volume = if O::USES_SIZES { 0.0 } else { task.floor };
+        let min_volume = if task.objective.weighs_by_size() { 0.0 } else { task.floor };
         let found = asked.find_exactly(graph, task.n_clusters, min_volume, None, task.clock)?;
         given(graph, found.labels, task)
     };

@@ -99,7 +99,7 @@ impl<'t, O: Objective> Task<'t, O> {
 
     /// The mass of the whole graph.
     pub(super) fn total_mass(&self, graph: &Graph<'_>) -> f64 {
-        if !O::USES_SIZES {
+        if !self.objective.weighs_by_size() {
             return graph.volume();
         }
         (0..graph.n_nodes() as NodeId).map(|node| self.mass(graph, node)).sum()
@@ -225,7 +225,7 @@ impl<'t, O: Objective> Task<'t, O> {
 
     /// Brings clusters together that have fallen apart, and improves where that has changed something; `None` where all hold
     /// together.
-    fn mend(&self, partition: &mut Partition<'_, O>) -> Option<StopReason> {
+    pub(super) fn mend(&self, partition: &mut Partition<'_, O>) -> Option<StopReason> {
         let Connected { labels, moved } = connected(partition)?;
         let graph = partition.graph();
         let mut active = vec![false; graph.n_nodes()];
@@ -247,7 +247,7 @@ impl<'t, O: Objective> Task<'t, O> {
         Some(self.settle_connected(partition, active))
     }
 
-    fn settle_connected(&self, partition: &mut Partition<'_, O>, active: Vec<bool>) -> StopReason {
+    pub(super) fn settle_connected(&self, partition: &mut Partition<'_, O>, active: Vec<bool>) -> StopReason {
         if let Some(stopped) = self.clock.stopped() {
             return stopped.0;
         }

@@ -335,7 +335,7 @@ impl Costs {
     fn of_digits(&self, digits: f64, rate: f64, degree: f64) -> f64 {
         // Between restarts the steps find the best polynomial, which grows like that of Chebyshev: ln(cosh(steps rate)).
         let growth = self.n_more * rate;
-        let growth = growth + (-2.0 * growth).exp().ln_1p() - LN_2;
+        let growth = growth + libm::log1p(libm::exp(-2.0 * growth)) - LN_2;
         (degree + self.step) * self.n_more * (digits / growth).max(1.0)
     }
 }
@@ -368,7 +368,7 @@ impl Filter {
         let cut = if wanted - last < CROWDED * space { last - LOWERED * space } else { last };
         let cut = cut.clamp(-0.9, 1.0 - 1e-12);
         let rate = |value: f64| growth_rate(2.0 * (value.min(1.0) - cut) / (1.0 + cut));
-        let all_digits = -costs.goal.ln();
+        let all_digits = -libm::log(costs.goal);
         let anew = |degree: f64| {
             let first = (degree + costs.step) * costs.n_first;
             first + costs.of_digits(all_digits, degree * rate(wanted), degree)
@@ -378,7 +378,7 @@ impl Filter {
         let degree =
             degrees.take_while(|&degree| degree <= most).min_by(|&a, &b| anew(a).total_cmp(&anew(b)))?;
         let (wanted, last) = (ritz.grown[n_wanted - 1], ritz.grown[n_kept - 1]);
-        let digits = (ritz.residuals[n_wanted - 1] / costs.goal).max(2.0).ln().min(all_digits);
+        let digits = libm::log((ritz.residuals[n_wanted - 1] / costs.goal).max(2.0)).min(all_digits);
         let on =
             costs.of_digits(digits, growth_rate(2.0 * (wanted - last) / (1.0 + last)), self.degree as f64);
         (anew(degree) < on).then_some(Self { cut, degree: degree as usize })
@@ -395,7 +395,7 @@ impl Filter {
     /// The eigenvalue of the matrix for one of the filter, as far as it is known: those below the cut are mixed up.
     fn inverse(&self, grown: f64) -> f64 {
         // cosh(rate / degree) - 1, with all its digits.
-        let of_rate = |rate: f64| 2.0 * (rate / self.degree as f64 / 2.0).sinh().powi(2);
+        let of_rate = |rate: f64| 2.0 * libm::sinh(rate / self.degree as f64 / 2.0).powi(2);
         self.cut + self.radius() * of_rate(growth_rate(grown - 1.0))
     }
 
@@ -432,5 +432,5 @@ impl Filter {
 /// A Chebyshev polynomial grows by e^rate with every degree at `1 + beyond`: acosh(1 + beyond), with all its digits.
 fn growth_rate(beyond: f64) -> f64 {
     let beyond = beyond.max(1e-18);
-    (beyond + (beyond * (2.0 + beyond)).sqrt()).ln_1p()
+    libm::log1p(beyond + (beyond * (2.0 + beyond)).sqrt())
 }
