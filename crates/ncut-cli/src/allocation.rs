@@ -16,15 +16,13 @@ const REFUSED: libc::c_int = 1;
 /// Set when the system gave no memory.
 static WAS_REFUSED: AtomicBool = AtomicBool::new(false);
 
-#[global_allocator]
-static ALLOCATOR: Noting = Noting;
-
-/// The system's allocator, which notes when there is no memory.
-struct Noting;
+/// The system's allocator, which notes when there is no memory. What runs commands has it as its global allocator.
+#[derive(Debug)]
+pub struct NotingAllocator;
 
 // SAFETY: every call goes to the system's allocator with the same arguments, and what it returns is passed on unchanged.
 // Noting a failure is a store to an atomic: it neither allocates nor unwinds.
-unsafe impl GlobalAlloc for Noting {
+unsafe impl GlobalAlloc for NotingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps the promises of `GlobalAlloc::alloc`, which are those of this call.

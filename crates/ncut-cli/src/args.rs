@@ -56,6 +56,8 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
+    /// Write manual pages into a folder, one for each command
+    Man(ManArgs),
 }
 
 const EXIT_CODES: &str = "\
@@ -109,6 +111,7 @@ Examples:
   ncut cluster mesh.graph -k 16 --max-share 1.05     no cluster above 1.05 times the mean
   ncut cluster roads.mtx -k 32 --node-weights people.txt --max-share 1.1   balance people, not degrees
   ncut cluster friends.csv -k 8 --confidence sure.txt   how sure every label is
+  ncut cluster friends.csv -k 8 --report page.html   a page to look at, in a browser
   ncut cluster web.ncut -k 100                       a graph of `ncut convert`, mapped instead of read
 
 Ctrl-C keeps the best so far; a second one abandons it.
@@ -125,6 +128,8 @@ pub(crate) struct ClusterArgs {
     pub(crate) labelling: LabellingArgs,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
 }
@@ -170,6 +175,8 @@ pub(crate) struct PointsArgs {
     pub(crate) graph_out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
 }
@@ -224,6 +231,8 @@ pub(crate) struct SegmentArgs {
     pub(crate) graph_out: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
 }
@@ -282,10 +291,10 @@ pub(crate) struct ChooseArgs {
     #[arg(value_parser = input_path())]
     pub(crate) graph: PathBuf,
     /// Smallest number of clusters
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, visible_alias = "least")]
     pub(crate) from: usize,
     /// Largest number of clusters
-    #[arg(long, value_name = "K", default_value_t = 20)]
+    #[arg(long, value_name = "K", default_value_t = 20, visible_alias = "most")]
     pub(crate) to: usize,
     /// How clusters are counted
     #[arg(long, value_enum, default_value_t = RuleArg::Boundaries)]
@@ -309,6 +318,8 @@ pub(crate) struct ChooseArgs {
     pub(crate) steering: SteeringArgs,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
 }
@@ -361,6 +372,8 @@ pub(crate) struct CompareArgs {
     pub(crate) steering: SteeringArgs,
     #[command(flatten)]
     pub(crate) reading: ReadingArgs,
+    #[command(flatten)]
+    pub(crate) page: PageArgs,
     #[command(flatten)]
     pub(crate) reporting: ReportingArgs,
 }
@@ -488,6 +501,19 @@ Examples:
 pub(crate) struct CompletionsArgs {
     /// The shell
     pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  ncut man man1                                      then: man -l man1/ncut-cluster.1
+  ncut man ~/.local/share/man/man1 --quiet           then: man ncut-cluster")]
+pub(crate) struct ManArgs {
+    /// The folder; it is made if it is not there
+    pub(crate) folder: PathBuf,
+    /// Say nothing
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
 }
 
 impl Command {
@@ -719,6 +745,18 @@ impl NeighborArgs {
         self.neighbors
     }
 
+    /// How a graph was made of points, for a page.
+    pub(crate) fn described(&self) -> Vec<(&'static str, String)> {
+        let affinity = self.affinity.to_possible_value().map(|value| value.get_name().to_owned());
+        let mutual = if self.mutual { ", of each other" } else { "" };
+        let mut described = vec![
+            ("Neighbours", format!("{}{mutual}", self.neighbors)),
+            ("Affinity", affinity.unwrap_or_default()),
+        ];
+        described.extend(self.gamma.map(|gamma| ("Gamma", gamma.to_string())));
+        described
+    }
+
     /// The settings, given the seed.
     pub(crate) fn graph(&self, seed: u64) -> PointGraph {
         PointGraph {
@@ -782,12 +820,31 @@ impl PixelArgs {
             ..PictureGraph::default()
         }
     }
+
+    /// How a graph was made of a picture of so many rows and columns, for a page.
+    pub(crate) fn described(&self, (height, width): (usize, usize)) -> Vec<(&'static str, String)> {
+        let links = match self.graph {
+            LinksArg::Grid4 => format!("4 neighbours, beta {}", self.beta),
+            LinksArg::Grid8 => format!("8 neighbours, beta {}", self.beta),
+            LinksArg::Radius => format!(
+                "within {} pixels, sigma {} of the value and {} of the distance",
+                self.radius, self.sigma_value, self.sigma_distance
+            ),
+        };
+        let mut described =
+            vec![("Pixels linked", links), ("Divided at", format!("{width} x {height} pixels"))];
+        if self.blur > 0.0 {
+            described.push(("Blur", format!("sigma {}", self.blur)));
+        }
+        described
+    }
 }
 
 /// How graphs are read.
 #[derive(Debug, Args)]
 pub(crate) struct ReadingArgs {
-    /// Make an asymmetric matrix symmetric instead of refusing it
+    /// Make an asymmetric matrix, or a directed graph, symmetric instead of refusing it; the edges of an edge list lead one way
+    /// then
     #[arg(long, value_enum, value_name = "HOW")]
     symmetrize: Option<SymmetrizeArg>,
     /// Whether the first line of an edge list names the columns [default: found out]
@@ -796,7 +853,8 @@ pub(crate) struct ReadingArgs {
     /// Format of the graph, by the ending a file of it has (csv, tsv.gz, graphml); for `-` and pipes [default: by its name]
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
-    /// Columns of an edge list: the two ends and the weight, by name or by number from 1 [default: found out]
+    /// Columns of an edge list: the two ends and the weight, by name or by number from 1; `source,target,NAME` tells which
+    /// attribute of edges in GraphML, GEXF, GML or JSON is their weight [default: found out]
     #[arg(long, value_name = "A,B,W")]
     columns: Option<EdgeColumns>,
     /// Compare an .ncut file with its checksums before it is used [default: yes]
@@ -851,6 +909,14 @@ pub(crate) struct ReportingArgs {
     /// Print no summary and no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+/// A page to look at.
+#[derive(Debug, Args)]
+pub(crate) struct PageArgs {
+    /// Write a page to look at in a browser: maps, tables, what is odd; one file that needs no network
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
 }
 
 /// What is optimised.

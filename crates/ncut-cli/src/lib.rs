@@ -1,10 +1,12 @@
-//! The command line of ncut: flags and glue around the library. A library of its own for `main.rs` and for tests only;
-//! what it promises are commands, not functions.
+//! The command line of ncut: flags and glue around the library. A library of its own for `main.rs`, for the program that
+//! comes with the Python package, and for tests; what it promises are commands, not functions.
 
+mod allocation;
 mod args;
 mod bugs;
 mod commands;
 mod counting;
+mod page;
 mod report;
 mod signals;
 mod standard_output;
@@ -14,10 +16,10 @@ mod watch;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::process::ExitCode;
 
 use clap::Parser;
 
+pub use allocation::NotingAllocator;
 use args::{Cli, Command};
 use bugs::{Bug, catch_bugs};
 
@@ -42,13 +44,15 @@ const BUG: u8 = 70;
 /// Exit code after an interrupt that left no result.
 const INTERRUPTED: u8 = 130;
 
-/// The program: what its arguments ask for.
-pub fn main() -> ExitCode {
+/// The program: what its arguments ask for, its own name first. It takes over the signals and the threads of the process,
+/// and returns the exit code that the process is to end with.
+pub fn program(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    allocation::end_without_signal();
     // Threads take over which signals are blocked, so that listening comes first.
     signals::listen();
-    let code = run(std::env::args_os(), threads::start);
+    let code = run(arguments, threads::start);
     signals::wait_if_ending();
-    ExitCode::from(code)
+    code
 }
 
 /// One command: what `arguments` ask for, the name of the program first. `start_threads` is told how many threads are
@@ -69,7 +73,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, start_threads: impl Fn
             REFUSED
         }
         Err(error) => {
-            tell(&format!("{error:#}"));
+            tell(&with_options(&error));
             if is_interrupt(&error) {
                 INTERRUPTED
             } else if error.is::<UsageError>() {
@@ -81,6 +85,25 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, start_threads: impl Fn
             }
         }
     }
+}
+
+/// The text of an error, settings called as they are typed here.
+fn with_options(error: &anyhow::Error) -> String {
+    let text = format!("{error:#}").replace("(`symmetrize`: ", "(--symmetrize ");
+    let mut found = error.downcast_ref::<ncut::Error>();
+    while let Some(ncut::Error::InFile { error, .. }) = found {
+        found = Some(error);
+    }
+    let Some(ncut::Error::BadSetting { name, .. }) = found else { return text };
+    let option = match *name {
+        "n_neighbors" => "--neighbors".to_owned(),
+        "n_clusters" => "-k".to_owned(),
+        "min_share" | "max_share" | "objective" | "preset" | "stay" | "blur" | "scale" => {
+            format!("--{}", name.replace('_', "-"))
+        }
+        _ => return text,
+    };
+    text.replacen(&format!("{name} is "), &format!("{option} is "), 1)
 }
 
 /// Says something on standard error. Where that cannot be written the exit code has to do.
@@ -129,6 +152,7 @@ fn run_command(command: Command) -> anyhow::Result<()> {
         Command::Convert(args) => commands::convert::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
     }
 }
 

@@ -1,8 +1,10 @@
 //! The program `ncut`.
 
-mod allocation;
+use std::process::ExitCode;
 
-fn main() -> std::process::ExitCode {
-    allocation::end_without_signal();
-    ncut_cli::main()
+#[global_allocator]
+static ALLOCATOR: ncut_cli::NotingAllocator = ncut_cli::NotingAllocator;
+
+fn main() -> ExitCode {
+    ExitCode::from(ncut_cli::program(std::env::args_os()))
 }

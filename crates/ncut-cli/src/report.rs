@@ -289,6 +289,18 @@ impl CutReport {
         })
     }
 
+    /// A remark when a component is below the share, so that it has a cluster together with a part of another.
+    pub(crate) fn joined_for_share(&self, min_share: f64, connected: bool) -> Option<String> {
+        let n_mixed = self.clusters.iter().filter(|cluster| cluster.n_pieces > 1).count();
+        (connected && min_share > 0.0 && n_mixed > 0).then(|| {
+            let verb = if n_mixed == 1 { "holds a small component" } else { "hold small components" };
+            format!(
+                "{} {verb} beside a part of a larger one, to reach the share of {min_share}; --min-share 0 lets small ones be",
+                counted(n_mixed, "cluster")
+            )
+        })
+    }
+
     /// A remark when clusters are whole components, which is optimal and often not what is wanted.
     pub(crate) fn whole_components(&self, n_components: usize) -> Option<String> {
         let is_whole =
@@ -326,6 +338,11 @@ impl BoundReport {
 
     pub(crate) fn value(&self) -> Option<f64> {
         self.upper_bound
+    }
+
+    /// The bound, and whether it is verified.
+    pub(crate) fn value_and_certainty(&self) -> Option<(f64, bool)> {
+        self.upper_bound.map(|bound| (bound, self.bound_status == BoundStatus::Verified.name()))
     }
 
     /// `, at most 31.9332`, and a word if it is not certain.

@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use indicatif::ProgressBar;
 use ncut::io::remove_temporaries;
 
 /// Set by the first Ctrl-C.
@@ -22,8 +23,15 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 /// Files that are to be written.
 static OUTPUTS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// The line of progress, which is taken away before anything else is said.
+static LINE: Mutex<Option<ProgressBar>> = Mutex::new(None);
+
 /// How long a second Ctrl-C waits for a file to be whole.
 const MOMENT: Duration = Duration::from_millis(500);
+/// A second signal within this time is the first once more: `timeout` sends it to the program and then to its group.
+const SAME: Duration = Duration::from_millis(100);
+/// When the first Ctrl-C was heard.
+static FIRST: OnceLock<Instant> = OnceLock::new();
 
 /// Writes a file: Ctrl-C does not end the program on the way.
 pub(crate) fn uninterrupted<T>(write: impl FnOnce() -> T) -> T {
@@ -41,8 +49,9 @@ pub(crate) fn will_write(output: &Path) {
     }
 }
 
-/// From now on the first Ctrl-C stops the work; `keeps_best` if there is then a result.
-pub(crate) fn stop_work_first(keeps_best: bool) {
+/// From now on the first Ctrl-C stops the work; `keeps_best` if there is then a result. It takes `line` away.
+pub(crate) fn stop_work_first(keeps_best: bool, line: &ProgressBar) {
+    *LINE.lock().unwrap_or_else(PoisonError::into_inner) = Some(line.clone());
     KEEPS_BEST.store(keeps_best, Ordering::Relaxed);
     IS_WATCHED.store(true, Ordering::Relaxed);
 }
@@ -64,6 +73,9 @@ fn interrupt() {
         end(crate::INTERRUPTED);
     }
     if INTERRUPTED.swap(true, Ordering::Relaxed) {
+        if FIRST.get().is_some_and(|first| first.elapsed() < SAME) {
+            return;
+        }
         // Mostly that a file is finished takes a moment only.
         let pressed = Instant::now();
         while WRITING.load(Ordering::Relaxed) && pressed.elapsed() < MOMENT {
@@ -71,14 +83,23 @@ fn interrupt() {
         }
         end(crate::INTERRUPTED);
     }
+    let _ = FIRST.set(Instant::now());
+    clear_line();
     if KEEPS_BEST.load(Ordering::Relaxed) {
         let _ = writeln!(io::stderr(), "ncut: stopping, the best so far is kept (once more abandons it)");
+    }
+}
+
+fn clear_line() {
+    if let Some(line) = LINE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        line.finish_and_clear();
     }
 }
 
 /// Ends the program; outputs are whole or untouched.
 fn end(code: u8) {
     ENDING.store(true, Ordering::SeqCst);
+    clear_line();
     let outputs = OUTPUTS.lock().unwrap_or_else(PoisonError::into_inner);
     // Once more, for one that was made meanwhile.
     for output in outputs.iter().chain(outputs.iter()) {

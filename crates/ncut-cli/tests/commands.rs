@@ -409,3 +409,16 @@ fn what_does_not_go_with_modularity_is_wrong_usage() {
     assert_eq!(ran.code, Some(1));
     assert_eq!(ran.stderr, "ncut: g.txt: resolution is 0; it must be a positive number\n");
 }
+
+#[test]
+fn a_component_below_the_share_is_told_of() {
+    let clique = |first: usize, n: usize| -> String {
+        (first..first + n).flat_map(|i| (first..i).map(move |j| format!("{j} {i}\n"))).collect()
+    };
+    let bench = Bench::new().with("g.txt", format!("{}{}{}", clique(0, 12), clique(12, 12), clique(24, 3)));
+    let remark =
+        "1 cluster holds a small component beside a part of a larger one, to reach the share of 0.25";
+    let ran = bench.run("cluster g.txt -k 3");
+    assert!(ran.stdout.contains(remark), "{ran:?}");
+    assert!(!bench.run("cluster g.txt -k 3 --min-share 0").stdout.contains("small component"));
+}

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use common::Bench;
 use image::{GrayImage, Luma, Rgb, RgbImage, Rgba, RgbaImage};
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "cluster",
     "points",
     "segment",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 10] = [
     "convert",
     "demo",
     "completions",
+    "man",
 ];
 /// Nodes of every graph, rows of every table.
 const N: usize = 240;
@@ -32,7 +33,7 @@ fn help(bench: &Bench, command: &str) -> String {
 fn help_fits_eighty_columns_and_breaks_no_line_twice() {
     let bench = Bench::new();
     for command in
-        ["", "cluster", "points", "segment", "score", "choose", "compare", "update", "convert", "demo"]
+        ["", "cluster", "points", "segment", "score", "choose", "compare", "update", "convert", "demo", "man"]
     {
         let help = help(&bench, command);
         let lines: Vec<&str> = help.lines().collect();
@@ -68,6 +69,37 @@ fn the_examples_run() {
         }
     }
     assert!(n_examples > 50, "{n_examples}");
+}
+
+#[test]
+fn every_command_has_a_manual_page_in_plain_roff() {
+    let bench = Bench::new();
+    let ran = bench.run("man pages --quiet");
+    assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "", ""));
+    let page = |name: &str| bench.read(&format!("pages/{name}.1"));
+    let main = page("ncut");
+    assert!(main.contains(".TH ncut 1 ") && main.contains(".SH NAME\nncut \\- Normalized"), "{main}");
+    for command in COMMANDS {
+        let name = format!("ncut-{command}");
+        assert!(main.contains(&name.replace('-', "\\-")), "{command} is not on the first page");
+        let page = page(&name);
+        assert!(page.contains(&format!(".TH {name} 1 ")), "{page}");
+        for section in ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS"] {
+            assert!(page.contains(&format!(".SH {section}\n")), "{command} has no {section}");
+        }
+        // Every line is text or a request: no control letters, no colours.
+        assert!(page.bytes().all(|byte| byte == b'\n' || byte >= b' '), "{command}");
+        // Examples keep their lines.
+        let help = help(&bench, command);
+        let n_examples = help.lines().filter(|line| line.starts_with("  ncut ")).count();
+        let shown =
+            page.lines().filter(|line| line.trim_start().starts_with("ncut ") && !line.starts_with('.'));
+        assert!(shown.count() >= n_examples, "{command}: {page}");
+    }
+    let cluster = page("ncut-cluster");
+    assert!(cluster.contains("\\-\\-min\\-share") && cluster.contains(".nf\n"));
+    let ran = bench.with("file", "x").run("man file/pages");
+    assert!(ran.code == Some(1) && ran.stderr.contains("file/pages: cannot be made"), "{ran:?}");
 }
 
 /// A folder with everything the examples name.

@@ -207,7 +207,7 @@ fn every_bad_file_has_a_message_and_nothing_is_written() {
     }
     let bench = bench();
     for (options, message) in [
-        ("--max-share 0.5", "max_share is 0.5; it must be a number of at least 1"),
+        ("--max-share 0.5", "--max-share is 0.5; it must be a number of at least 1"),
         ("--max-share 1.2 --preset paper", "`paper` with a largest share"),
     ] {
         let ran = bench.run(&format!("cluster g.txt -k 2 {options}"));
@@ -244,6 +244,19 @@ fn png(image: RgbaImage) -> Vec<u8> {
     let mut bytes = Cursor::new(Vec::new());
     DynamicImage::from(image).write_to(&mut bytes, ImageFormat::Png).unwrap();
     bytes.into_inner()
+}
+
+#[test]
+fn a_mask_may_be_white_on_a_transparent_ground() {
+    let picture = RgbaImage::from_fn(8, 4, |x, _| image::Rgba([if x < 4 { 0 } else { 200 }, 0, 0, 255]));
+    let mask = RgbaImage::from_fn(8, 4, |_, y| image::Rgba(if y < 2 { [255; 4] } else { [0; 4] }));
+    let bench = Bench::new().with("p.png", png(picture)).with("m.png", png(mask));
+    let ran = bench.run("segment p.png -k 2 --mask m.png -o l.npy --json report.json");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let report: serde_json::Value = serde_json::from_str(&bench.read("report.json")).unwrap();
+    let sizes =
+        report["clusters"].as_array().unwrap().iter().map(|cluster| cluster["size"].as_u64().unwrap());
+    assert_eq!(sizes.sum::<u64>(), 16);
 }
 
 /// A picture of two halves, and strokes that say the opposite numbers of what would come first.
@@ -284,7 +297,7 @@ fn scribbles_are_kept_and_masks_leave_pixels_out() {
     for (options, message) in [
         ("--seeds p.png", "p.png: has no transparent pixel"),
         ("--seeds g.txt", "g.txt"),
-        ("--mask small.png", "small.png: has 3 x 3 pixels, but the picture has 24 x 12"),
+        ("--mask light.png", "light.png: has 3 x 3 pixels, but the picture has 24 x 12"),
         ("--seeds small.png", "small.png: has nothing painted"),
         ("--mask black.png", "black.png: has no light pixel"),
     ] {
@@ -292,6 +305,7 @@ fn scribbles_are_kept_and_masks_leave_pixels_out() {
             .with("p.png", fs::read(bench.path("p.png")).unwrap())
             .with("g.txt", TRIANGLES)
             .with("small.png", png(RgbaImage::new(3, 3)))
+            .with("light.png", png(RgbaImage::from_pixel(3, 3, image::Rgba([255; 4]))))
             .with("black.png", png(RgbaImage::from_pixel(width, height, image::Rgba([0, 0, 0, 255]))));
         let ran = bench.run(&format!("segment p.png -k 2 {options} -o l.npy"));
         assert_eq!(ran.code, Some(1), "{options}");

@@ -104,6 +104,20 @@ fn the_first_interrupt_keeps_the_best_so_far() {
     assert_labels_are_valid(&bench, 1000);
 }
 
+/// Newcomers, 6: where the number of clusters is to be found out, too.
+#[cfg(unix)]
+#[test]
+fn the_first_interrupt_writes_labels_under_auto() {
+    let bench = bench_with_a_large_graph("g.ncut");
+    let child = start(&bench, "cluster g.ncut -k auto -o labels.txt");
+    sleep(Duration::from_millis(1500));
+    interrupt(&child);
+    let ran = finish(child);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains("labels.txt written"), "{ran:?}");
+    assert!(bench.read("labels.txt").lines().count() > 1000);
+}
+
 #[cfg(unix)]
 #[test]
 fn the_second_interrupt_abandons_everything() {

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use anyhow::Result;
 use ncut::io::{GraphFile, write_whole};
-use ncut::{CountCurve, CountReason, CountRow, CountRule, Ncut, StopReason};
+use ncut::{CountCurve, CountReason, CountRow, CountRule, Ncut, ObjectiveKind, Page, StopReason};
 use serde::Serialize;
 
 use super::steering::{constraints, named};
 use super::{Opened, check_drawing, check_outputs, open_graph};
 use crate::args::ChooseArgs;
+use crate::page::{check_page, node_name, title, write_page};
 use crate::report::{GraphReport, Summary, counted, is_stdout, print_data, stopped_by, write_json};
 use crate::signals::uninterrupted;
 use crate::svg::{Canvas, Curve};
@@ -57,7 +58,9 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
     let summary = Summary::new(args.reporting.quiet, &[picture, json]);
     let inputs: Vec<Option<&Path>> =
         [Some(args.graph.as_path())].into_iter().chain(args.steering.files()).collect();
-    check_outputs(&inputs, &[picture, json])?;
+    let page = args.page.report.as_deref();
+    check_page(&args.page)?;
+    check_outputs(&inputs, &[picture, json, page])?;
     picture.map(check_drawing).transpose()?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
@@ -97,6 +100,21 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
             false => uninterrupted(|| write_whole(path, |file| file.write_all(drawing.as_bytes())))?,
         }
     }
+    if let (Some(path), Some(last)) = (page, curve.rows.last()) {
+        let name = node_name(names.as_ref());
+        let mut page = Page::new(title(&args.graph), &graph, &last.labels);
+        page.name = names.is_some().then_some(&name);
+        page.curve = Some((&curve).into());
+        page.reason = Some(report.reason.clone());
+        page.asked = vec![
+            ("Command".to_owned(), "ncut choose".to_owned()),
+            ("Range".to_owned(), format!("{} to {to}", args.from)),
+            ("Rule".to_owned(), report.rule.to_owned()),
+            ("Objective".to_owned(), ObjectiveKind::default().name().to_owned()),
+            ("Seed".to_owned(), args.seed.to_string()),
+        ];
+        write_page(path, &page, watch.clock().memory())?;
+    }
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
     print_table(&summary, &report)?;
     match report.suggested {
@@ -122,7 +140,7 @@ pub(crate) fn run(args: &ChooseArgs) -> Result<()> {
             "cut short by {why}: what was not reached by then comes from merging alone, so the suggestion is rough"
         ))?;
     }
-    for path in [picture, json].into_iter().flatten().filter(|path| !is_stdout(path)) {
+    for path in [picture, page, json].into_iter().flatten().filter(|path| !is_stdout(path)) {
         summary.line(&format!("{} written", path.display()))?;
     }
     Ok(())

@@ -15,7 +15,7 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
     let json = args.reporting.json.as_deref();
     let summary = Summary::new(args.reporting.quiet, &[args.labelling.output.as_deref(), json]);
     args.solving.check()?;
-    prepare(&args.graph, &args.labelling, &args.steering, &[json])?;
+    prepare(&args.graph, &args.labelling, &args.steering, &args.page, &[json])?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let Opened { file, seconds } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
@@ -25,11 +25,14 @@ pub(crate) fn run(args: &ClusterArgs) -> Result<()> {
         input: &args.graph,
         graph: &file.graph,
         names: file.names.as_ref(),
+        points: None,
         known: None,
+        made: Vec::new(),
         solving: &args.solving,
         steering: &args.steering,
         labelling: &args.labelling,
         reporting: &args.reporting,
+        page: &args.page,
         summary: &summary,
         started,
         seconds,

@@ -6,17 +6,18 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ncut::hierarchy::n2hi;
-use ncut::io::{GraphFile, read_classes};
+use ncut::io::{GraphFile, read_named_classes};
 use ncut::spectral::{BalancedCut, Distance, LaplacianRank, Rival, Spectrum, SpectrumSettings, UpperBound};
 use ncut::{
-    Agreement, Clock, ClusterId, Constraints, CutScore, Graph, Label, Ncut, ObjectiveKind, Preset,
-    StopReason, Stopped,
+    Agreement, Clock, ClusterId, Constraints, CutScore, Graph, Label, Ncut, ObjectiveKind, Page, Preset,
+    Solver, StopReason, Stopped,
 };
 use serde::Serialize;
 
 use super::steering::{constraints, named};
 use super::{Opened, check_outputs, open_graph};
 use crate::args::CompareArgs;
+use crate::page::{check_page, node_name, title, write_page};
 use crate::report::{AgreementReport, BoundReport, GraphReport, Summary, is_stdout, write_json};
 use crate::watch::{OnInterrupt, Watch};
 
@@ -82,6 +83,31 @@ struct Row {
     is_cut_short: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     iteration: Option<Iteration>,
+    #[serde(skip)]
+    labels: Vec<Label>,
+    #[serde(skip)]
+    compared: Option<Agreement>,
+}
+
+impl Row {
+    /// What a page tells.
+    fn solver(&self) -> Solver {
+        let mut remark = if self.is_cut_short { "cut short" } else { "" }.to_owned();
+        if let Some(n_violations) = self.n_violations.filter(|&count| count > 0) {
+            remark = format!("{n_violations} wishes not kept");
+        }
+        Solver {
+            name: self.solver.clone(),
+            labels: self.labels.clone(),
+            objective: self.objective,
+            ncut: self.ncut,
+            smallest_share: self.smallest_share,
+            gap: self.gap,
+            agreement: self.compared,
+            seconds: self.seconds,
+            remark,
+        }
+    }
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<()> {
@@ -89,13 +115,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let summary = Summary::new(args.reporting.quiet, &[json]);
     let inputs = [Some(args.graph.as_path()), args.truth.as_deref()];
     let inputs: Vec<Option<&Path>> = inputs.into_iter().chain(args.steering.files()).collect();
-    check_outputs(&inputs, &[json])?;
+    let page = args.page.report.as_deref();
+    check_page(&args.page)?;
+    check_outputs(&inputs, &[json, page])?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     let Opened { file, .. } = open_graph(&args.graph, &args.reading, &summary, &watch)?;
     let GraphFile { graph, names, .. } = file;
     let truth = match &args.truth {
-        Some(path) => Some(read_classes(path, graph.n_nodes(), names.as_ref())?),
+        Some(path) => Some(read_named_classes(path, graph.n_nodes(), names.as_ref())?),
         None => None,
     };
     watch.check()?;
@@ -104,7 +132,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     let contest = Contest {
         graph: &graph,
         n_clusters: args.n_clusters,
-        truth: truth.as_deref(),
+        truth: truth.as_ref().map(|truth| &truth.labels[..]),
         constraints: &constraints,
     };
     let report = contest.run(args, &watch);
@@ -114,9 +142,30 @@ pub(crate) fn run(args: &CompareArgs) -> Result<()> {
     if let Some(path) = json {
         write_json(path, "compare", &args.graph, &report)?;
     }
+    if let Some(path) = page {
+        let solvers: Vec<Solver> = report.solvers.iter().map(Row::solver).collect();
+        // The first of the highest objective, as the page has it.
+        let before = |best: &Row, row: &Row| row.objective <= best.objective;
+        let best = report.solvers.iter().reduce(|best, row| if before(best, row) { best } else { row });
+        let name = node_name(names.as_ref());
+        let labels = best.map_or(&[][..], |best| &best.labels);
+        let mut page = Page::new(title(&args.graph), &graph, labels);
+        page.name = names.is_some().then_some(&name);
+        page.bound = report.bound.value_and_certainty();
+        page.solvers = &solvers;
+        page.truth = truth.as_ref().map(|truth| (&truth.labels[..], &truth.names[..]));
+        page.asked = vec![
+            ("Command".to_owned(), "ncut compare".to_owned()),
+            ("Clusters".to_owned(), args.n_clusters.to_string()),
+            ("Objective".to_owned(), ObjectiveKind::NormalizedCut.name().to_owned()),
+            ("Smallest share".to_owned(), "0: none is asked for".to_owned()),
+            ("Seed".to_owned(), args.seed.to_string()),
+        ];
+        write_page(path, &page, watch.clock().memory())?;
+    }
     summary.line(&format!("{}: {}", args.graph.display(), report.graph.sentence()))?;
     print_table(&summary, &report)?;
-    if let Some(path) = json.filter(|path| !is_stdout(path)) {
+    for path in [page, json].into_iter().flatten().filter(|path| !is_stdout(path)) {
         summary.line(&format!("{} written", path.display()))?;
     }
     Ok(())
@@ -305,10 +354,8 @@ impl Contest<'_> {
 
     fn row(&self, solver: String, labels: &[Label], seconds: f64, is_cut_short: bool) -> ncut::Result<Row> {
         let score = CutScore::new(self.graph, labels)?;
-        let agreement = match self.truth {
-            Some(truth) => Some(AgreementReport::new(Agreement::new(labels, truth)?)),
-            None => None,
-        };
+        let compared = self.truth.map(|truth| Agreement::new(labels, truth)).transpose()?;
+        let agreement = compared.map(AgreementReport::new);
         let n_violations = match self.constraints.is_empty() {
             true => None,
             false => {
@@ -328,6 +375,8 @@ impl Contest<'_> {
             seconds,
             is_cut_short,
             iteration,
+            labels: labels.to_vec(),
+            compared,
         })
     }
 }

@@ -5,15 +5,18 @@ use std::time::Instant;
 
 use anyhow::Result;
 use ncut::io::{
-    Names, check_labels_writable, read_classes, read_labels, write_confidence, write_labels_text,
+    Classes, Names, check_labels_writable, read_labels, read_named_classes, write_confidence,
+    write_labels_text,
 };
-use ncut::{Agreement, Clustering, Confidence, Constraints, Graph, Label, Ncut};
+use ncut::neighbors::Points;
+use ncut::{Agreement, Clustering, Confidence, Constraints, Graph, Label, Ncut, Page};
 
 use super::steering::{constraints, named};
 use super::{check_bound, check_outputs, upper_bound, write_labels_to};
 use crate::UsageError;
-use crate::args::{ComponentsArg, LabellingArgs, ReportingArgs, SolvingArgs, SteeringArgs};
+use crate::args::{ComponentsArg, LabellingArgs, PageArgs, ReportingArgs, SolvingArgs, SteeringArgs};
 use crate::counting::NO_CLUSTERS;
+use crate::page::{asked, check_page, node_name, title, write_page};
 use crate::report::{
     AgreementReport, BoundReport, ClusteringReport, Seconds, Summary, counted, is_stdout, print_data,
     stop_remark, write_json,
@@ -32,12 +35,17 @@ pub(super) struct Job<'a> {
     pub(super) input: &'a Path,
     pub(super) graph: &'a Graph<'a>,
     pub(super) names: Option<&'a Names>,
+    /// The points it was made of and the names of their features, where a page is to tell them.
+    pub(super) points: Option<(Points<'a>, &'a [String])>,
     /// Known classes that came with the input, and the column they stand in.
-    pub(super) known: Option<(Vec<Label>, String)>,
+    pub(super) known: Option<(Classes, String)>,
+    /// How the graph was made, for a page.
+    pub(super) made: Vec<(&'static str, String)>,
     pub(super) solving: &'a SolvingArgs,
     pub(super) steering: &'a SteeringArgs,
     pub(super) labelling: &'a LabellingArgs,
     pub(super) reporting: &'a ReportingArgs,
+    pub(super) page: &'a PageArgs,
     pub(super) summary: &'a Summary,
     pub(super) started: Instant,
     /// Times so far.
@@ -49,9 +57,11 @@ pub(super) fn prepare(
     input: &Path,
     labelling: &LabellingArgs,
     steering: &SteeringArgs,
+    page: &PageArgs,
     others: &[Option<&Path>],
 ) -> Result<()> {
-    let of_labels = [labelling.output.as_deref(), labelling.confidence.as_deref()];
+    check_page(page)?;
+    let of_labels = [labelling.output.as_deref(), labelling.confidence.as_deref(), page.report.as_deref()];
     let outputs: Vec<Option<&Path>> = others.iter().copied().chain(of_labels).collect();
     let inputs = [Some(input), labelling.init.as_deref(), labelling.truth.as_deref()];
     let inputs: Vec<Option<&Path>> = inputs.into_iter().chain(steering.files()).collect();
@@ -71,7 +81,7 @@ impl Job<'_> {
         let reading = Instant::now();
         let labels_of = |path: &Path| read_labels(path, self.graph.n_nodes(), self.names);
         let init = self.labelling.init.as_deref().map(labels_of).transpose()?;
-        let classes_of = |path: &Path| read_classes(path, self.graph.n_nodes(), self.names);
+        let classes_of = |path: &Path| read_named_classes(path, self.graph.n_nodes(), self.names);
         let mut truth = self.labelling.truth.as_deref().map(classes_of).transpose()?;
         let constraints = constraints(self.steering, self.graph.n_nodes(), self.names)?;
         let mut against = self.labelling.truth.clone();
@@ -101,7 +111,7 @@ impl Job<'_> {
             watch,
         )?;
         self.seconds.bound = bounding.elapsed().as_secs_f64();
-        self.write(&found, bound, truth.as_ref())
+        self.write(&found, bound, truth.as_ref(), watch)
     }
 
     fn settings(&self, init: Option<Vec<Label>>, constraints: &Constraints) -> Ncut {
@@ -118,7 +128,8 @@ impl Job<'_> {
         mut self,
         found: &Clustering,
         bound: Option<BoundReport>,
-        truth: Option<&(Vec<Label>, PathBuf)>,
+        truth: Option<&(Classes, PathBuf)>,
+        watch: &Watch,
     ) -> Result<()> {
         let writing = Instant::now();
         let (output, json) = (self.labelling.output.as_deref(), self.reporting.json.as_deref());
@@ -130,14 +141,19 @@ impl Job<'_> {
             let sure = Confidence::of(self.graph, &found.labels, found.objective_kind, TOLD_CLUSTERS)?;
             uninterrupted(|| write_confidence(path, &found.labels, &sure, self.names))?;
         }
-        self.seconds.write += writing.elapsed().as_secs_f64();
-
         let agreement = match truth {
             Some((truth, path)) => {
-                Some(Agreement::new(&found.labels, truth).map_err(|error| error.at(path))?)
+                Some(Agreement::new(&found.labels, &truth.labels).map_err(|error| error.at(path))?)
             }
             None => None,
         };
+        if let Some(path) = &self.page.report {
+            let known =
+                truth.zip(agreement).map(|((classes, path), agreement)| (classes, agreement, title(path)));
+            self.write_page(path, found, bound.as_ref(), known, watch)?;
+        }
+        self.seconds.write += writing.elapsed().as_secs_f64();
+
         self.seconds.total = self.started.elapsed().as_secs_f64();
         let mut report =
             ClusteringReport::new(self.graph, self.solving, self.steering.max_share, found, self.seconds);
@@ -150,11 +166,35 @@ impl Job<'_> {
             print_data(|stdout| write_labels_text(stdout, &found.labels, self.names, '\t'))?;
         }
         print_summary(&self, &report, found, truth.map(|truth| truth.1.as_path()))?;
-        let confidence = self.labelling.confidence.as_deref();
-        for path in [to_file, confidence, json.filter(|path| !is_stdout(path))].into_iter().flatten() {
+        let (confidence, page) = (self.labelling.confidence.as_deref(), self.page.report.as_deref());
+        for path in [to_file, confidence, page, json.filter(|path| !is_stdout(path))].into_iter().flatten() {
             self.summary.line(&format!("{} written", path.display()))?;
         }
         Ok(())
+    }
+}
+
+impl Job<'_> {
+    fn write_page(
+        &self,
+        path: &Path,
+        found: &Clustering,
+        bound: Option<&BoundReport>,
+        known: Option<(&Classes, Agreement, String)>,
+        watch: &Watch,
+    ) -> Result<()> {
+        let name = node_name(self.names);
+        let mut page = Page::new(title(self.input), self.graph, &found.labels);
+        page.objective = found.objective_kind;
+        page.name = self.names.is_some().then_some(&name);
+        page.points = self.points;
+        page.bound = bound.and_then(BoundReport::value_and_certainty);
+        page.truth = known.as_ref().map(|(classes, ..)| (&classes.labels[..], &classes.names[..]));
+        page.agreement = known.map(|(_, agreement, against)| (agreement, against));
+        page.reason = found.count.as_ref().map(|count| count.reason.to_string());
+        page.asked = asked(self.command, self.solving, found.clusters.len(), self.made.clone());
+        page.remarks.extend(stop_remark(found.stop_reason).map(str::to_owned));
+        write_page(path, &page, watch.clock().memory())
     }
 }
 
@@ -184,6 +224,9 @@ fn print_summary(
     match labelling.components {
         ComponentsArg::All => {
             if let Some(remark) = report.cut.whole_components(found.n_components) {
+                summary.line(&remark)?;
+            }
+            if let Some(remark) = report.cut.joined_for_share(solving.min_share(), solving.is_connected()) {
                 summary.line(&remark)?;
             }
         }

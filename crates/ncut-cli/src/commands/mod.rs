@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod convert;
 pub(crate) mod demo;
 mod labelling;
+pub(crate) mod man;
 pub(crate) mod points;
 pub(crate) mod score;
 pub(crate) mod segment;
@@ -189,6 +190,11 @@ fn tell_header(summary: &Summary, path: &Path, file: &GraphFile) -> Result<()> {
     if let Some(line) = &file.header {
         summary.line(&format!(
             "{path}: the first line, `{line}`, is taken for a header (--header no reads it as an edge)"
+        ))?;
+    }
+    if let Some([from, to]) = file.first_edge_alone() {
+        summary.line(&format!(
+            "{path}: the first edge, `{from}` to `{to}`, names nodes that no other edge names (--header yes if they are a header)"
         ))?;
     }
     match &file.ignored_columns[..] {

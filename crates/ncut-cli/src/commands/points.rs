@@ -17,7 +17,7 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     let summary = Summary::new(args.reporting.quiet, &[args.labelling.output.as_deref(), json]);
     args.solving.check()?;
     graph_out.map(GraphFormat::of).transpose()?;
-    prepare(&args.table, &args.labelling, &args.steering, &[json, graph_out])?;
+    prepare(&args.table, &args.labelling, &args.steering, &args.page, &[json, graph_out])?;
 
     let watch = Watch::start(args.reporting.quiet, OnInterrupt::Keep);
     watch.limit_reading(&args.table, args.memory.memory_limit);
@@ -39,7 +39,8 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
     let build = building.elapsed().as_secs_f64();
     let size = format!("{} with {}", counted(table.n_rows(), "point"), counted(table.n_columns(), "feature"));
     let method = if settings.is_exact(points) { "exact" } else { "approximate" };
-    drop(table);
+    // Only a page tells what the points are.
+    let table = Some(table).filter(|_| args.page.report.is_some());
 
     let writing = Instant::now();
     if let Some(path) = graph_out {
@@ -60,11 +61,17 @@ pub(crate) fn run(args: &PointsArgs) -> Result<()> {
         input: &args.table,
         graph: &graph,
         names: names.as_ref(),
+        points: table.as_ref().map(|table| (table.points(), table.column_names())),
+        made: {
+            let standardized = args.describing.standardize.then(|| ("Features", "standardized".to_owned()));
+            args.neighbors.described().into_iter().chain(standardized).collect()
+        },
         known: classes.map(|classes| (classes, args.describing.truth_column.clone().unwrap_or_default())),
         solving: &args.solving,
         steering: &args.steering,
         labelling: &args.labelling,
         reporting: &args.reporting,
+        page: &args.page,
         summary: &summary,
         started,
         seconds: Seconds { read, build, write, ..Seconds::default() },

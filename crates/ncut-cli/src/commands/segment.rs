@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use ncut::image::{Picture, PictureFormat, Scribbles, boundaries, flat, mask_of, resize_labels};
+use ncut::image::{Mask, Picture, PictureFormat, Scribbles, boundaries, flat, resize_labels};
 use ncut::io::{GraphFormat, read_bytes, write_graph, write_label_grid, write_whole};
-use ncut::{Clustering, ComponentChoice, Constraints, Graph, Label, NodeId, UNLABELLED};
+use ncut::{Clustering, ComponentChoice, Constraints, Graph, Label, NodeId, Page, UNLABELLED};
 use serde::Serialize;
 
 use super::{check_bound, check_outputs, upper_bound};
 use crate::args::{Count, SegmentArgs, StyleArg};
+use crate::page::{asked, check_page, title, write_page};
 use crate::report::{BoundReport, ClusteringReport, Seconds, Summary, is_stdout, stop_remark, write_json};
 use crate::signals::uninterrupted;
 use crate::watch::{OnInterrupt, Watch};
@@ -42,7 +43,10 @@ impl Output {
 
 pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let started = Instant::now();
-    let outputs = [Some(args.output.as_path()), args.graph_out.as_deref(), args.reporting.json.as_deref()];
+    check_page(&args.page)?;
+    let page = args.page.report.as_deref();
+    let outputs =
+        [Some(args.output.as_path()), args.graph_out.as_deref(), args.reporting.json.as_deref(), page];
     let summary = Summary::new(args.reporting.quiet, &outputs);
     args.solving.check()?;
     let output = Output::of(&args.output)?;
@@ -90,6 +94,15 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     let mut labels = resize_labels(&found.labels, size, (picture.height(), picture.width()))?;
     guides.draw_on(&mut labels);
     uninterrupted(|| write_regions(args, output, &picture, &labels))?;
+    if let Some(path) = page {
+        let mut page = Page::new(title(&args.image), &graph, &found.labels);
+        page.objective = found.objective_kind;
+        page.picture = Some((&picture, &labels));
+        page.bound = bound.as_ref().and_then(BoundReport::value_and_certainty);
+        page.asked = asked("segment", &args.solving, found.clusters.len(), args.pixels.described(size));
+        page.remarks.extend(stop_remark(found.stop_reason).map(str::to_owned));
+        write_page(path, &page, watch.clock().memory())?;
+    }
     let write = writing.elapsed().as_secs_f64();
     let seconds = Seconds {
         read,
@@ -116,7 +129,7 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
     if let Some(remark) = report.clustering.bound.as_ref().and_then(BoundReport::stop_remark) {
         summary.line(&remark)?;
     }
-    let written = [args.graph_out.as_deref(), Some(&args.output), args.reporting.json.as_deref()];
+    let written = [args.graph_out.as_deref(), Some(&args.output), page, args.reporting.json.as_deref()];
     for path in written.into_iter().flatten().filter(|path| !is_stdout(path)) {
         summary.line(&format!("{} written", path.display()))?;
     }
@@ -127,12 +140,6 @@ pub(crate) fn run(args: &SegmentArgs) -> Result<()> {
 struct Guides {
     seeds: Option<Scribbles>,
     mask: Option<Mask>,
-}
-
-/// Whether each pixel is to be divided.
-struct Mask {
-    is_inside: Vec<bool>,
-    size: (usize, usize),
 }
 
 impl Guides {
@@ -171,16 +178,9 @@ impl Guides {
             None => None,
             Some(path) => {
                 let bytes = read_bytes(path, watch.clock())?;
-                let mask = Picture::decode_by(&bytes, path, watch.clock()).map_err(|error| error.at(path))?;
-                check_size(path, (mask.height(), mask.width()))?;
-                let is_inside = mask_of(&mask);
-                if !is_inside.contains(&true) {
-                    let problem =
-                        "has no light pixel, so there is nothing to divide; what is to be divided is white"
-                            .to_owned();
-                    return Err(ncut::Error::BadShape { problem }.at(path).into());
-                }
-                Some(Mask { is_inside, size })
+                let mask = Mask::decode(&bytes, path, watch.clock()).map_err(|error| error.at(path))?;
+                check_size(path, mask.size())?;
+                Some(mask)
             }
         };
         Ok(Self { seeds, mask })
@@ -205,8 +205,8 @@ impl Guides {
             }
             return settings.constraints(constraints).solve_by(graph, watch.clock());
         };
-        let inside: Vec<Label> = mask.is_inside.iter().map(|&is_inside| Label::from(is_inside)).collect();
-        let inside = resize_labels(&inside, mask.size, (height, width))?;
+        let inside: Vec<Label> = mask.is_inside().iter().map(|&is_inside| Label::from(is_inside)).collect();
+        let inside = resize_labels(&inside, mask.size(), (height, width))?;
         let nodes: Vec<NodeId> =
             (0..).zip(&inside).filter(|(_, is_inside)| **is_inside == 1).map(|(node, _)| node).collect();
         if let Some(known) = known {
@@ -229,7 +229,7 @@ impl Guides {
                 *label = known;
             }
         }
-        for (label, &is_inside) in labels.iter_mut().zip(self.mask.iter().flat_map(|mask| &mask.is_inside)) {
+        for (label, &is_inside) in labels.iter_mut().zip(self.mask.iter().flat_map(Mask::is_inside)) {
             if !is_inside {
                 *label = UNLABELLED;
             }
