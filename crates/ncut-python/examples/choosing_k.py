@@ -1,11 +1,14 @@
-"""How many clusters? The objective for k = 1..15, and where its gap closes.
+"""How many clusters?
+==================
+
+The objective for k = 1..15, and where its gap closes.
 
 Seven blobs and some noise. With every k up to the true one the objective gains nearly 1, a whole cluster; from there on
 blobs are broken and it gains less. The rule of the paper: choose the k with a large gain before it and a small one
 after. This is a clear case: where random blobs overlap the step blurs, and of the seeds 0 to 19 eleven give 7, nearly
 all others 6 or 8.
 
-    python choosing_k.py [picture.png]
+``python choosing_k.py [picture.png]``
 """
 
 import sys

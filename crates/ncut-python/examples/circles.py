@@ -1,9 +1,12 @@
-"""Two noisy circles: the Normalized Cut itself, its spectral relaxation, and k-means.
+"""Two noisy circles
+=================
+
+The Normalized Cut itself, its spectral relaxation, and k-means.
 
 The first two cluster the same graph of nearest neighbours, and all are scored on it. Spectral clustering cuts through
 both circles; the cut between them has less than half the cost. Every method has one thread.
 
-    python circles.py [picture.png]
+``python circles.py [picture.png]``
 """
 
 import sys

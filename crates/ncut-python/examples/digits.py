@@ -1,9 +1,12 @@
-"""Handwritten digits: half of them clustered, the other half placed in the clusters by `predict`.
+"""Handwritten digits
+==================
+
+Half of them clustered, the other half placed in the clusters by ``predict``.
 
 Every row is a cluster. On the left are its most central images, those with the most weight to their own cluster; on the
 right are images that the clustering never saw. A frame marks an image whose digit is not the most frequent of its row.
 
-    python digits.py [picture.png]
+``python digits.py [picture.png]``
 """
 
 import sys

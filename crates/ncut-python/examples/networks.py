@@ -1,9 +1,12 @@
-"""Les Misérables: characters who meet often, in seven clusters, and how these come together.
+"""Les Misérables
+==============
+
+Characters who meet often, in seven clusters, and how these come together.
 
 On the left the graph of networkx, a node as large as its degree and an edge as wide as its weight; on the right the
 merge tree of the clustering, first inside the clusters, then of the clusters, with all the names.
 
-    python networks.py [picture.png]
+``python networks.py [picture.png]``
 """
 
 import sys

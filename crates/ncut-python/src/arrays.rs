@@ -182,14 +182,14 @@ impl Table<'_> {
 pub(crate) type LabelArray<'py> = PyReadonlyArray1<'py, Label>;
 
 /// The three arrays of a sparse matrix by rows, for scipy.
-pub(crate) type CsrArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
+pub(crate) type CsrArrays<'py> = (Bound<'py, PyAny>, Bound<'py, PyArray1<i32>>, Bound<'py, PyAny>);
 
 /// Rows of a matrix for scipy, whose offsets are as narrow as its column numbers where they can be.
 pub(crate) fn rows_arrays<'py>(
     py: Python<'py>,
     offsets: &[u64],
     columns: Vec<NodeId>,
-    weights: Vec<f64>,
+    weights: Bound<'py, PyAny>,
 ) -> PyResult<CsrArrays<'py>> {
     if columns.iter().any(|&column| column > i32::MAX as u32) {
         return Err(PyValueError::new_err(
@@ -201,5 +201,5 @@ pub(crate) fn rows_arrays<'py>(
         Ok(_) => offsets.iter().map(|&offset| offset as i32).collect::<Vec<_>>().into_pyarray(py).into_any(),
         Err(_) => offsets.iter().map(|&offset| offset as i64).collect::<Vec<_>>().into_pyarray(py).into_any(),
     };
-    Ok((offsets, columns.into_pyarray(py), weights.into_pyarray(py)))
+    Ok((offsets, columns.into_pyarray(py), weights))
 }

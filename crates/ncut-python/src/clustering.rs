@@ -414,6 +414,9 @@ pub(crate) struct Chosen<'py> {
     gaps: Bound<'py, PyArray1<f64>>,
     turns: Bound<'py, PyArray1<f64>>,
     eigenvalues: Bound<'py, PyArray1<f64>>,
+    eigengaps: Bound<'py, PyArray1<f64>>,
+    /// Of the largest number.
+    labels: Bound<'py, PyArray1<Label>>,
 }
 
 /// Objectives over a range of numbers of clusters.
@@ -446,6 +449,8 @@ pub(crate) fn choose<'py>(
         gaps: column(|row| row.gap),
         turns: column(|row| row.turn),
         eigenvalues: column(|row| row.eigenvalue),
+        eigengaps: column(|row| row.eigengap),
+        labels: curve.rows.last().map_or(Vec::new(), |row| row.labels.clone()).into_pyarray(py),
     })
 }
 

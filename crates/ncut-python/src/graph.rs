@@ -1,7 +1,9 @@
 //! Graphs that were checked once, for Python to hold.
 
+use ncut::io::EdgeColumns;
 use ncut::{Graph, Weights};
 use ncut_machine::memory_left;
+use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -53,8 +55,13 @@ impl GraphHandle {
         text_signature = "(graph, *, symmetrize=None, weight='weight')"
     )]
     fn new(graph: Bound<'_, PyAny>, symmetrize: Option<&str>, weight: Option<&str>) -> PyResult<Self> {
-        let csr = graph.py().import("ncut._graphs")?.call_method1("graph_source", (graph, weight))?;
-        restored_graph(csr.py(), csr.extract()?, symmetrize)
+        let graphs = graph.py().import("ncut._graphs")?;
+        let csr = graphs.call_method1("graph_source", (&graph, weight))?;
+        restored_graph(csr.py(), csr.extract()?, symmetrize).map_err(|error| {
+            let refusal = error.into_value(csr.py());
+            let named = graphs.call_method1("named_refusal", (refusal, graph, weight));
+            named.map_or_else(|error| error, PyErr::from_value)
+        })
     }
 
     /// Number of nodes.
@@ -73,15 +80,15 @@ impl GraphHandle {
         format!("<Graph: {} nodes, {} edges>", self.graph.n_nodes(), self.graph.n_edges())
     }
 
-    /// The three arrays of its matrix by rows, for scipy; ones are written out.
+    /// The three arrays of its matrix by rows, for scipy; ones are written out, and 32-bit weights stay such.
     fn _arrays<'py>(&self, py: Python<'py>) -> PyResult<CsrArrays<'py>> {
         let graph = &self.graph;
         let needed = 16 * graph.columns().len() as u64 + 8 * graph.n_nodes() as u64;
         check_memory(memory_left(1), "a copy of the graph's matrix", needed)?;
         let weights = match graph.weights() {
-            Weights::Unit => vec![1.0; graph.columns().len()],
-            Weights::F32(weights) => weights.iter().map(|&weight| f64::from(weight)).collect(),
-            Weights::F64(weights) => weights.to_vec(),
+            Weights::Unit => vec![1.0; graph.columns().len()].into_pyarray(py).into_any(),
+            Weights::F32(weights) => weights.to_vec().into_pyarray(py).into_any(),
+            Weights::F64(weights) => weights.to_vec().into_pyarray(py).into_any(),
         };
         rows_arrays(py, graph.offsets(), graph.columns().to_vec(), weights)
     }
@@ -106,6 +113,16 @@ pub(crate) fn restored_graph(
 ) -> PyResult<GraphHandle> {
     let source = source.source(symmetrize)?;
     Ok(run(py, 1, None, move |_| source.owned())?.into())
+}
+
+/// The columns of a table of edges, counted from 0: both ends and the weight if there is one. `None` where the names do
+/// not tell.
+#[pyfunction]
+pub(crate) fn edge_columns(names: Vec<String>) -> Option<(usize, usize, Option<usize>)> {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let columns = EdgeColumns::of_header(&names).ok()?;
+    let place = |number: &String| number.parse().map(|number: usize| number - 1).ok();
+    Some((place(&columns.from)?, place(&columns.to)?, columns.weight.as_ref().and_then(place)))
 }
 
 /// What a function is given for a graph.

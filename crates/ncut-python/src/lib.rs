@@ -5,13 +5,17 @@
 mod arrays;
 mod bugs;
 mod clustering;
+mod command;
+mod distributed;
 mod graph;
 mod image;
+mod page;
 mod points;
 mod running;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
-use pyo3::{PyErr, pymodule};
+use pyo3::types::PyAnyMethods;
+use pyo3::{PyErr, Python, pymodule};
 
 /// Arrays in, arrays out.
 #[pymodule(gil_used = false)]
@@ -21,9 +25,18 @@ mod _ncut {
         choose, cluster, confidence, cut_tree, default_stay, merge_tree, score, settings, update, upper_bound,
     };
     #[pymodule_export]
-    use crate::graph::{GraphHandle, restored_graph};
+    use crate::command::run_command;
+    #[pymodule_export]
+    use crate::distributed::{
+        CoarseBuilderHandle, ContractionHandle, PiecesHandle, PropagationHandle, RefinementHandle,
+        ShardBuilderHandle, ShardHandle, attach_pieces, parse_edges, piece_links, score_clusters,
+    };
+    #[pymodule_export]
+    use crate::graph::{GraphHandle, edge_columns, restored_graph};
     #[pymodule_export]
     use crate::image::{picture_graph, resize_labels};
+    #[pymodule_export]
+    use crate::page::{node_places, page};
     #[pymodule_export]
     use crate::points::{lean, link_new_neighbors, link_new_points, neighbor_graph, place, point_graph};
 
@@ -46,7 +59,18 @@ fn refused(error: ncut::Error) -> PyErr {
         ncut::Error::TooLittleMemory { remedy, .. } => {
             PyMemoryError::new_err(format!("{}; {remedy}", error.problem()))
         }
-        _ => PyValueError::new_err(error.to_string()),
+        _ => {
+            let message = error.to_string();
+            // Nodes between zeros, for those who know their names.
+            let marked = error.with_names(|node| format!("\0{node}\0")).to_string();
+            let refusal = PyValueError::new_err(message.clone());
+            if marked != message {
+                Python::attach(|py| refusal.value(py).setattr("with_marked_nodes", marked))
+                    .map_or_else(|error| error, |()| refusal)
+            } else {
+                refusal
+            }
+        }
     }
 }
 

@@ -116,7 +116,12 @@ pub(crate) fn link_new_points<'py>(
     let (settings, new, points) = (settings.point_graph()?, new.points()?, table.points()?);
     let scale = scale(&settings, lengths.as_slice()?);
     let links = run(py, n_threads, None, |clock| settings.link_new(new, points, &scale, clock))?;
-    rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())
+    rows_arrays(
+        py,
+        links.offsets(),
+        links.columns().to_vec(),
+        links.weights().to_vec().into_pyarray(py).into_any(),
+    )
 }
 
 /// Neighbours that Python found: numbers and squared distances, one row a point.
@@ -127,16 +132,21 @@ fn neighbors(ids: &PyReadonlyArray2<'_, i64>, squared: &PyReadonlyArray2<'_, f64
     Neighbors::from_rows(n_neighbors, ids, squared.as_slice()?.to_vec()).map_err(refused)
 }
 
-/// The graph of neighbours that Python found.
+/// The graph of neighbours that Python found; with 32-bit weights if it `is_narrow`.
 #[pyfunction]
 pub(crate) fn neighbor_graph<'py>(
     py: Python<'py>,
     ids: PyReadonlyArray2<'py, i64>,
     squared: PyReadonlyArray2<'py, f64>,
     settings: Settings,
+    is_narrow: bool,
 ) -> PyResult<Linked<'py>> {
     let (settings, neighbors) = (settings.point_graph()?, neighbors(&ids, &squared)?);
-    Ok(linked(py, caught(py, || py.detach(|| settings.weigh(&neighbors)).map_err(refused))?))
+    let weigh = || {
+        let found = settings.weigh(&neighbors)?;
+        if is_narrow { Ok(LinkedPoints { graph: found.graph.narrowed()?, ..found }) } else { Ok(found) }
+    };
+    Ok(linked(py, caught(py, || py.detach(weigh).map_err(refused))?))
 }
 
 /// The links of new points whose nearest Python found, as rows of a matrix (new x old).
@@ -152,7 +162,12 @@ pub(crate) fn link_new_neighbors<'py>(
     let scale = scale(&settings.point_graph()?, lengths.as_slice()?);
     let neighbors = neighbors(&ids, &squared)?;
     let links = caught(py, || weigh_new(&neighbors, &scale, n_points).map_err(refused))?;
-    rows_arrays(py, links.offsets(), links.columns().to_vec(), links.weights().to_vec())
+    rows_arrays(
+        py,
+        links.offsets(),
+        links.columns().to_vec(),
+        links.weights().to_vec().into_pyarray(py).into_any(),
+    )
 }
 
 /// The clusters of new nodes, by an objective and the resolution it may have.

@@ -36,12 +36,12 @@ pub(crate) fn check_memory(left: Option<u64>, what: &'static str, needed: u64) -
     }
 }
 
-/// What a callback is told: stage, steps done and in all, iterations, moves, objective.
-type Told = (String, u64, u64, usize, u64, Option<f64>);
+/// What a callback is told: stage, steps done and in all, iterations, moves, objective, best objective so far.
+type Told = (String, u64, u64, usize, u64, Option<f64>, Option<f64>);
 
 fn told(progress: &Progress) -> Told {
-    let &Progress { stage, done, total, sweeps, moves, objective, .. } = progress;
-    (stage.to_string(), done, total, sweeps, moves, objective)
+    let &Progress { stage, done, total, sweeps, moves, objective, best, .. } = progress;
+    (stage.to_string(), done, total, sweeps, moves, objective, best)
 }
 
 /// Does `work` on `n_threads` threads of its own while this one waits for signals, which only it can receive, and calls

@@ -65,6 +65,14 @@ def test_points_are_clustered_alike(command, digits, affinity, option, tmp_path)
     assert np.array_equal(np.load(out), ncut.NormalizedCut(10, affinity=affinity).fit_predict(X))
 
 
+def test_points_of_32_bits_are_clustered_alike(command, digits, tmp_path):
+    X = digits[0][:700].astype(np.float32)
+    np.save(tmp_path / "X.npy", X)
+    out = tmp_path / "labels.npy"
+    subprocess.run([command, "points", tmp_path / "X.npy", "-k", "10", "-o", out, "--quiet"], check=True)
+    assert np.array_equal(np.load(out), ncut.NormalizedCut(10).fit_predict(X))
+
+
 def test_pictures_are_divided_alike(command, tmp_path):
     image = pytest.importorskip("skimage.data").coins()
     from skimage import io

@@ -19,9 +19,17 @@ PUBLIC = [name for name in ncut.__all__ if not name.startswith("_")]
 METHODS = [
     "NormalizedCut.fit",
     "NormalizedCut.predict",
+    "SpectralClustering.fit",
+    "anndata.cluster",
+    "Clustering.to_dict",
+    "Clustering.to_frame",
+    "Clustering.to_networkx",
     "Hierarchy.labels",
     "Hierarchy.linkage",
     "Clustering.communities",
+    "Clustering.plot",
+    "Clustering.to_html",
+    "CountCurve.to_html",
 ]
 
 

@@ -56,7 +56,7 @@ def test_the_signature_is_the_contract():
         "(n_clusters=8, *, affinity='self_tuning', n_neighbors=25, gamma=None, preset='default', min_share=None, "
         "components='all', init=None, time_limit=None, max_iter=50, tol=1e-09, n_jobs=None, random_state=None, "
         "verbose=False, objective='ncut', resolution=None, connected=None, fixed=None, must_link=None, "
-        "cannot_link=None, max_share=None, node_weight=None)"
+        "cannot_link=None, max_share=None, node_weight=None, symmetrize=None)"
     )
     parameters = inspect.signature(NormalizedCut).parameters.values()
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in parameters]

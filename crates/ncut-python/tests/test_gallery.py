@@ -11,8 +11,8 @@ import pytest
 SCRIPTS = sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.py"))
 
 
-def test_there_are_five():
-    assert len(SCRIPTS) == 5
+def test_there_are_seven():
+    assert len(SCRIPTS) == 7
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

@@ -274,7 +274,7 @@ def test_graphs_of_points():
         ((X, 1.7), "n_neighbors is 1.7"),
         ((X * np.nan,), "row 0, column 0 is NaN"),
         ((X, 0), "n_neighbors is 0"),
-        ((sparse.csr_array(X),), "sparse points"),
+        ((sparse.csr_array(X * np.nan),), "contains NaN"),
         ((np.array([["a"]]),), "they must be numbers"),
     ):
         with pytest.raises(ValueError, match=message):

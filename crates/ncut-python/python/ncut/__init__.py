@@ -16,19 +16,21 @@ For graphs there are functions:
 array([0, 0, 1, 1], dtype=int32)
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ncut._choose import CountCurve, choose, upper_bound
-from ncut._cluster import Clustering, Hierarchy, Score, cluster, score
-from ncut._errors import InternalError
-from ncut._images import image_graph, segment
 from ncut._ncut import Graph, __version__
-from ncut._points import neighbor_graph, self_tuning_graph
-from ncut._progress import Progress
-from ncut._update import Update, update
 
 if TYPE_CHECKING:
+    from ncut._choose import CountCurve, choose, upper_bound
+    from ncut._cluster import Clustering, Hierarchy, Score, cluster, score
+    from ncut._errors import InternalError
     from ncut._estimator import NormalizedCut
+    from ncut._images import image_graph, segment
+    from ncut._points import neighbor_graph, self_tuning_graph
+    from ncut._progress import Progress
+    from ncut._spectral_clustering import SpectralClustering
+    from ncut._update import Update, update
 
 __all__ = [
     "Clustering",
@@ -39,6 +41,7 @@ __all__ = [
     "NormalizedCut",
     "Progress",
     "Score",
+    "SpectralClustering",
     "Update",
     "__version__",
     "choose",
@@ -52,11 +55,32 @@ __all__ = [
     "upper_bound",
 ]
 
+# Imported when they are asked for: the command line waits for none of them, and only estimators need scikit-learn.
+_HOMES = {
+    "_choose": ("CountCurve", "choose", "upper_bound"),
+    "_cluster": ("Clustering", "Hierarchy", "Score", "cluster", "score"),
+    "_errors": ("InternalError",),
+    "_estimator": ("NormalizedCut",),
+    "_images": ("image_graph", "segment"),
+    "_points": ("neighbor_graph", "self_tuning_graph"),
+    "_progress": ("Progress",),
+    "_spectral_clustering": ("SpectralClustering",),
+    "_update": ("Update", "update"),
+}
+# Modules of their own, which need extras.
+_MODULES = ("anndata", "distributed")
+
 
 def __getattr__(name: str) -> Any:
-    # Only who asks for the estimator waits for scikit-learn.
-    if name == "NormalizedCut":
-        from ncut._estimator import NormalizedCut
-
-        return NormalizedCut
+    if name in _MODULES:
+        return import_module(f"ncut.{name}")
+    for home, names in _HOMES.items():
+        if name in names:
+            value = getattr(import_module(f"ncut.{home}"), name)
+            globals()[name] = value
+            return value
     raise AttributeError(f"module 'ncut' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_MODULES])

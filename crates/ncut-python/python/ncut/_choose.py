@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ncut import _ncut
+from ncut import _ncut, _page
 from ncut._cluster import solver_settings
-from ncut._graphs import graph_source
+from ncut._graphs import Csr, adjacency, naming_nodes, symmetric_source
 from ncut._progress import Listener, OnProgress
 from ncut._settings import RandomState, choice, count, seed, threads
 
@@ -44,6 +46,10 @@ class CountCurve:
         How much the curve turns at each: 0.9 and more is clear.
     eigenvalues : ndarray
         The eigenvalues of ``D^-1/2 A D^-1/2``.
+    eigengaps : ndarray
+        How much they fall after each number.
+    labels : ndarray
+        The labels of the largest number.
     """
 
     suggested: int
@@ -57,6 +63,79 @@ class CountCurve:
     gaps: NDArray[np.float64] = field(repr=False)
     turns: NDArray[np.float64] = field(repr=False)
     eigenvalues: NDArray[np.float64] = field(repr=False)
+    eigengaps: NDArray[np.float64] = field(repr=False)
+    labels: NDArray[np.int32] = field(repr=False)
+    _graph: _ncut.Graph | Csr = field(repr=False)
+    _symmetrize: str | None = field(repr=False)
+    _n_threads: int = field(repr=False)
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        title: str = "A graph",
+        names: Sequence[Any] | None = None,
+        points: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        truth: Sequence[Any] | NDArray[Any] | None = None,
+        max_nodes: int = _page.MAX_NODES,
+    ) -> str | None:
+        """A page to look at: the curve, and the clusters at every number.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            As for `Clustering.to_html`, and so are the others.
+        title : str, default="A graph"
+            What it is about.
+        names : sequence of shape (n_nodes,), default=None
+            What the nodes are called.
+        points : array-like of shape (n_nodes, n_features), default=None
+            The points that the graph was made of.
+        feature_names : sequence of str, default=None
+            Names of the features.
+        truth : sequence of shape (n_nodes,), default=None
+            Known classes of the nodes.
+        max_nodes : int, default=100000
+            Nodes drawn at most.
+
+        Returns
+        -------
+        str or None
+            The page, unless it was written to a file.
+        """
+        curve = {
+            "n_clusters": self.n_clusters,
+            "objectives": self.objectives,
+            "gaps": self.gaps,
+            "eigengaps": self.eigengaps,
+            "suggested": self.suggested,
+            "best_in_range": self.best_in_range,
+            "by_eigengap": self.by_eigengap,
+        }
+        html = _page.page(
+            self._graph,
+            self._symmetrize,
+            self.labels,
+            self._n_threads,
+            title=title,
+            names=names,
+            points=points,
+            feature_names=feature_names,
+            truth=truth,
+            curve=curve,
+            reason=self.reason,
+            asked=[("Range", f"{self.n_clusters[0]} to {self.n_clusters[-1]}"), ("Rule", self.rule)],
+            remarks=["Stopped early: the suggestion is rough."] if self.is_rough else [],
+            max_nodes=max_nodes,
+        )
+        if path is None:
+            return html
+        _page.write(path, html)
+        return None
+
+    def _repr_html_(self) -> str:
+        return _page.framed(self.to_html(max_nodes=_page.MAX_NODES_IN_NOTEBOOK) or "")
 
 
 def choose(
@@ -117,18 +196,21 @@ def choose(
     >>> ncut.choose(blocks, 1, 6).suggested
     3
     """
-    source = graph_source(graph, weight)
+    matrix, nodes = adjacency(graph, weight)
+    source = symmetric_source(matrix)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
     settings = solver_settings(
         1, "default", "ncut", None, min_share, "all", None, None, 50, 1e-9, random_state, rule=rule
     )
     listener = Listener(on_progress, verbose)
-    numbers = count(least, "least", 1), count(most, "most", 1)
+    numbers, n_threads = (count(least, "least", 1), count(most, "most", 1)), threads(n_jobs)
     try:
-        found = _ncut.choose(source, settings, symmetrize, numbers, threads(n_jobs), listener.told)
+        with naming_nodes(graph, nodes):
+            found = _ncut.choose(source, settings, symmetrize, numbers, n_threads, listener.told)
     finally:
         listener.close()
-    return CountCurve(**found)
+    own: dict[str, Any] = {"_graph": source, "_symmetrize": symmetrize, "_n_threads": n_threads}
+    return CountCurve(**own, **found)
 
 
 def upper_bound(
@@ -181,12 +263,14 @@ def upper_bound(
     >>> round(bound, 6), status
     (1.5, 'verified')
     """
-    source = graph_source(graph, weight)
+    matrix, nodes = adjacency(graph, weight)
+    source = symmetric_source(matrix)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
     listener = Listener(on_progress, verbose)
     n_clusters = count(n_clusters, "n_clusters", 1)
     try:
         settings = choice(objective, "objective"), seed(random_state)
-        return _ncut.upper_bound(source, symmetrize, n_clusters, settings, threads(n_jobs), listener.told)
+        with naming_nodes(graph, nodes):
+            return _ncut.upper_bound(source, symmetrize, n_clusters, settings, threads(n_jobs), listener.told)
     finally:
         listener.close()

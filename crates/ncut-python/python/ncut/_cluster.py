@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from os import PathLike
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ncut import _ncut
-from ncut._graphs import Csr, adjacency, graph_source, plain, symmetric_source
+from ncut import _ncut, _page
+from ncut._graphs import Csr, adjacency, matrix_of, naming_nodes, plain, symmetric_source
+from ncut._nodes import Labelled, class_array, in_node_order, label_array, numbers_of, pair_array
 from ncut._progress import Listener, OnProgress
 from ncut._settings import RandomState, choice, count, real, seed, threads
+
+STOPPED_EARLY = ("time-limit", "cancelled")
 
 CLUSTER_ROW = np.dtype(
     [
@@ -35,7 +39,8 @@ CLUSTER_ROW = np.dtype(
 class Hierarchy:
     """A merge tree over the labelled nodes: first inside the clusters, then of the clusters.
 
-    Cut at the number of clusters it gives their labels back; cut lower, clusters of these clusters.
+    Cut at the number of clusters it gives their labels back; cut lower, clusters of these clusters. Clusters that gain
+    most, or lose least, merge first.
 
     Attributes
     ----------
@@ -48,6 +53,8 @@ class Hierarchy:
         How every merge changes the objective.
     n_nodes : int
         Nodes of the graph.
+    n_clusters : int
+        Clusters that the tree was made of: the last ``n_clusters - 1`` merges join them.
 
     Examples
     --------
@@ -64,6 +71,33 @@ class Hierarchy:
     children: NDArray[np.int64]
     gains: NDArray[np.float64]
     n_nodes: int
+    n_clusters: int = 1
+
+    @classmethod
+    def of(
+        cls, graph: _ncut.Graph | Csr, symmetrize: str | None, labels: NDArray[np.int32], n_threads: int
+    ) -> Hierarchy:
+        """The tree of a labelling.
+
+        Parameters
+        ----------
+        graph : Graph or dict
+            The graph, or the arrays of its matrix.
+        symmetrize : {None, "average", "max"}
+            As for `cluster`.
+        labels : ndarray of shape (n_nodes,)
+            The labels.
+        n_threads : int
+            Threads to work with.
+
+        Returns
+        -------
+        Hierarchy
+            The tree.
+        """
+        leaves, first, second, gains = _ncut.merge_tree(graph, symmetrize, labels, n_threads)
+        n_clusters = len(np.unique(labels[labels >= 0]))
+        return cls(leaves, np.column_stack([first, second]), gains, len(labels), n_clusters)
 
     def __repr__(self) -> str:
         return f"<Hierarchy: {len(self.children)} merges of {len(self.leaves)} nodes>"
@@ -88,22 +122,51 @@ class Hierarchy:
     def linkage(self) -> NDArray[np.float64]:
         """The tree as `scipy.cluster.hierarchy.dendrogram` draws it.
 
+        The height of a merge tells what it costs: 1 less the change of the objective ``sum_c A_c / D_c``, from 0 to 2.
+        Below 1 the merge gains, above 1 it loses, and at 2 two clusters without any link became one. Where a merge
+        costs less than one below it, it has the height of that one, and merges of clusters are as high as the highest
+        inside clusters at least, so that heights never fall on the way up. Merges are in the order of their heights.
+
         Returns
         -------
         ndarray of shape (n_leaves - 1, 4)
-            Both children, the height, which is the place of the merge in the order of all, and the number of
-            leaves below.
+            Both children, the height and the number of leaves below.
+
+        Examples
+        --------
+        >>> import ncut, numpy as np
+        >>> from scipy.cluster.hierarchy import fcluster
+        >>> blocks = np.kron(np.eye(3), np.ones((4, 4))) + 0.01
+        >>> found = ncut.cluster(blocks, 3)
+        >>> links = found.hierarchy.linkage()
+        >>> links[-2:, 2].round(3).tolist()
+        [1.971, 1.971]
+        >>> (fcluster(links, 1.5, "distance") - 1).tolist() == found.labels.tolist()
+        True
         """
-        n_leaves = len(self.leaves)
-        counts = np.ones(n_leaves + len(self.children), dtype=np.int64)
-        for merge, (first, second) in enumerate(self.children):
-            counts[n_leaves + merge] = counts[first] + counts[second]
-        heights = np.arange(1, n_leaves)
-        return np.column_stack([self.children, heights, counts[n_leaves:]]).astype(np.float64)
+        n_leaves, n_merges = len(self.leaves), len(self.children)
+        n_inside = n_merges - (self.n_clusters - 1)
+        heights = np.zeros(n_leaves + n_merges)
+        heights[n_leaves:] = np.maximum(1.0 - self.gains, 0.0)
+        for merge, (first, second) in enumerate(self.children.tolist(), start=n_leaves):
+            heights[merge] = max(heights[merge], heights[first], heights[second])
+        highest = heights[: n_leaves + n_inside].max(initial=0.0)
+        # The clusters themselves merge in the order of the tree, so that it is cut alike by height and by `labels`.
+        top = np.maximum.accumulate(np.maximum(heights[n_leaves + n_inside :], highest))
+        # No two alike: where they were, scipy's `fcluster` by number would give fewer clusters.
+        heights[n_leaves + n_inside :] = top + 1e-12 * np.arange(1, len(top) + 1)
+        order = np.argsort(heights[n_leaves:], kind="stable")
+        place = np.concatenate([np.arange(n_leaves), np.empty(n_merges, dtype=np.int64)])
+        place[n_leaves + order] = np.arange(n_leaves, n_leaves + n_merges)
+        children = np.sort(place[self.children[order]], axis=1)
+        sizes = np.ones(n_leaves + n_merges)
+        for merge, (first, second) in enumerate(children.tolist(), start=n_leaves):
+            sizes[merge] = sizes[first] + sizes[second]
+        return np.column_stack([children, heights[n_leaves:][order], sizes[n_leaves:]]).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Clustering:
+class Clustering(Labelled):
     """What `cluster` found.
 
     Attributes
@@ -142,7 +205,7 @@ class Clustering:
     stop_reason : str
         Why the work ended: "local-optimum", "small-improvement", "sweep-limit", "time-limit" or "cancelled".
     nodes : list or None
-        The nodes' names in the order of the labels, for graphs of networkx and igraph.
+        The nodes' names in the order of the labels, for graphs that have them: networkx, igraph, pandas.
     """
 
     labels: NDArray[np.int32]
@@ -164,6 +227,7 @@ class Clustering:
     _symmetrize: str | None
     _n_threads: int
     _objective: str = "ncut"
+    _asked: tuple[tuple[str, str], ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -179,8 +243,7 @@ class Clustering:
     @cached_property
     def hierarchy(self) -> Hierarchy:
         """How the nodes and then the clusters come together; made when it is first asked for."""
-        leaves, first, second, gains = _ncut.merge_tree(self._graph, self._symmetrize, self.labels, self._n_threads)
-        return Hierarchy(leaves, np.column_stack([first, second]), gains, len(self.labels))
+        return Hierarchy.of(self._graph, self._symmetrize, self.labels, self._n_threads)
 
     @cached_property
     def _sure(self) -> tuple[NDArray[np.float64], Any]:
@@ -204,12 +267,162 @@ class Clustering:
         list of lists
             The nodes of each cluster, by name where they have names.
         """
-        names = self.nodes if self.nodes is not None else range(len(self.labels))
         communities: list[list[Hashable]] = [[] for _ in self.clusters]
-        for name, label in zip(names, self.labels.tolist(), strict=True):
+        for name, label in zip(self._names, self.labels.tolist(), strict=True):
             if label >= 0:
                 communities[label].append(name)
         return communities
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        title: str = "A graph",
+        names: Sequence[Any] | None = None,
+        points: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+        picture: ArrayLike | None = None,
+        truth: Sequence[Any] | NDArray[Any] | None = None,
+        max_nodes: int = _page.MAX_NODES,
+    ) -> str | None:
+        """A page to look at: what the clusters are, whether they are good, which are odd, what is in them.
+
+        One file that needs no network. A notebook shows it by itself.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            The file to write, ending in .html; None returns the page.
+        title : str, default="A graph"
+            What it is about.
+        names : sequence of shape (n_nodes,), default=None
+            What the nodes are called; None is `nodes`, or their numbers.
+        points : array-like of shape (n_nodes, n_features), default=None
+            The points that the graph was made of: the page maps them, and tells which features set a cluster apart.
+        feature_names : sequence of str, default=None
+            Names of the features; None is the columns of a DataFrame, or their numbers.
+        picture : array-like of shape (height, width) or (height, width, 1, 3 or 4), default=None
+            The picture that the graph was made of, with as many pixels as nodes.
+        truth : sequence of shape (n_nodes,), default=None
+            Known classes of the nodes, by number or by name, None or -1 for none: the page shows which of them each
+            cluster has.
+        max_nodes : int, default=100000
+            Nodes drawn at most; of more some are chosen evenly.
+
+        Returns
+        -------
+        str or None
+            The page, unless it was written to a file.
+
+        Examples
+        --------
+        >>> import ncut, numpy as np
+        >>> ring = np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1)
+        >>> html = ncut.cluster(ring, 2).to_html(title="A ring")
+        >>> "2 clusters" in html
+        True
+        """
+        html = _page.page(
+            self._graph,
+            self._symmetrize,
+            self.labels,
+            self._n_threads,
+            title=title,
+            objective=self._objective,
+            names=self.nodes if names is None else names,
+            points=points,
+            feature_names=feature_names,
+            picture=picture,
+            truth=truth,
+            asked=[("Clusters", str(self.n_clusters)), ("Objective", self._objective), *self._asked],
+            remarks=["Stopped early: this is the best so far."] if self.stop_reason in STOPPED_EARLY else [],
+            max_nodes=max_nodes,
+        )
+        if path is None:
+            return html
+        _page.write(path, html)
+        return None
+
+    def _repr_html_(self) -> str:
+        return _page.framed(self.to_html(max_nodes=_page.MAX_NODES_IN_NOTEBOOK) or "")
+
+    def plot(
+        self,
+        *,
+        points: ArrayLike | None = None,
+        picture: ArrayLike | None = None,
+        kind: str = "auto",
+        ax: Any = None,
+    ) -> Any:
+        """Draw the clusters by matplotlib, for a paper.
+
+        Parameters
+        ----------
+        points : array-like of shape (n_nodes, n_features), default=None
+            The points that the graph was made of, drawn by their first two principal components; two features are
+            drawn as they are.
+        picture : array-like of shape (height, width) or (height, width, 1, 3 or 4), default=None
+            The picture that the graph was made of, drawn with the borders of its regions.
+        kind : {"auto", "map", "matrix"}, default="auto"
+            "map" places the nodes as the page of `to_html` does; "matrix" is the matrix with its rows and columns by
+            cluster. "auto" is a map where there is a good one.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes; ``ax.figure.savefig("clusters.pdf")`` keeps them.
+        """
+        return _page.plot(self, points=points, picture=picture, kind=kind, ax=ax)
+
+    def to_networkx(self, graph: Any = None, *, attribute: str = "cluster") -> Any:
+        """The graph with the cluster of every node as an attribute, to draw or to write.
+
+        Parameters
+        ----------
+        graph : networkx.Graph, default=None
+            The graph that was clustered: a copy of it is made, with all attributes it has. None makes a graph of nodes
+            and weights alone.
+        attribute : str, default="cluster"
+            Name of the attribute.
+
+        Returns
+        -------
+        networkx.Graph
+            The graph.
+        """
+        try:
+            import networkx
+        except ImportError:
+            raise ImportError("to_networkx needs networkx: pip install networkx") from None
+        numbers_of(self.nodes)
+        names = list(self._names)
+        if graph is None:
+            matrix = matrix_of(_ncut.restored_graph(self._graph, self._symmetrize))
+            numbered = networkx.from_scipy_sparse_array(matrix)
+            graph = networkx.Graph()
+            # In one step: names may be numbers, too, in another order.
+            graph.add_nodes_from(names)
+            graph.add_weighted_edges_from(
+                (names[a], names[b], weight) for a, b, weight in numbered.edges(data="weight")
+            )
+        elif not isinstance(graph, networkx.Graph):
+            raise TypeError(
+                f"graph is of type {type(graph).__name__}; give the networkx graph that was clustered, or None"
+            )
+        else:
+            graph = graph.copy()
+            unknown = next((name for name in names if name not in graph), None)
+            if unknown is not None:
+                raise ValueError(
+                    f"{unknown!r} was clustered, but is no node of this graph; give the one that was clustered"
+                )
+        networkx.set_node_attributes(graph, self.to_dict(), attribute)
+        return graph
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {**super()._columns(), "confidence": self.confidence}
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +482,7 @@ def cluster(
     min_share: float | None = None,
     connected: bool | None = None,
     components: str = "all",
-    init: ArrayLike | None = None,
+    init: ArrayLike | Mapping[Any, int] | Iterable[Iterable[Any]] | Labelled | None = None,
     fixed: ArrayLike | Mapping[Any, int] | None = None,
     must_link: Iterable[tuple[Any, Any]] | None = None,
     cannot_link: Iterable[tuple[Any, Any]] | None = None,
@@ -289,8 +502,10 @@ def cluster(
 
     Parameters
     ----------
-    graph : sparse matrix or array, ndarray, networkx or igraph graph, Graph
-        A symmetric matrix of weights, none negative, or a graph. CSR (and CSC) matrices with float32 or float64
+    graph : sparse matrix or array, ndarray, DataFrame, networkx or igraph graph, Graph
+        A symmetric matrix of weights, none negative, or a graph. A pandas DataFrame is a list of edges (columns
+        ``source``, ``target`` and, if there is one, ``weight``, or names like these), or a matrix whose rows and
+        columns have the same names. CSR (and CSC) matrices with float32 or float64
         weights and 32-bit indices are used in place, not copied; nothing is ever modified.
     n_clusters : int, "auto" or None
         Number of clusters: exactly as many come back. "auto" finds out how many there are, 1 if the data
@@ -314,8 +529,9 @@ def cluster(
         hold whole components besides. None is True, and False for preset "paper".
     components : {"all", "largest"}, default="all"
         Which part of a disconnected graph is clustered; the rest is labelled -1.
-    init : array-like of shape (n_nodes,), default=None
-        Labels to start from; -1 leaves a node to its neighbours.
+    init : array-like of shape (n_nodes,), dict, Series, list of sets or Clustering, default=None
+        Labels to start from; -1 leaves a node to its neighbours. By node in a dict, by index in a pandas Series, or a
+        set of nodes for each cluster.
     fixed : array-like of shape (n_nodes,) or dict, default=None
         Known labels from 0 to ``n_clusters - 1``: nodes with one keep exactly that cluster; -1 is free. A dict has the
         labels of some nodes, by name where they have names.
@@ -403,6 +619,7 @@ def cluster(
     array([1, 0, 0, 0], dtype=int32)
     """
     matrix, nodes = adjacency(graph, weight)
+    n_nodes = n_nodes_of(matrix)
     symmetrize = None if symmetrize is None else choice(symmetrize, "symmetrize")
     source = symmetric_source(matrix)
     n_threads = threads(n_jobs)
@@ -413,29 +630,41 @@ def cluster(
         resolution,
         min_share,
         components,
-        init,
+        None if init is None else label_array(init, nodes, n_nodes, "init"),
         time_limit,
         max_iter,
         tol,
         random_state,
         connected,
     )
-    settings |= constraint_settings(fixed, must_link, cannot_link, max_share, node_weight, nodes, n_nodes_of(matrix))
-    found = solve(source, settings, symmetrize, n_threads, Listener(on_progress, verbose))
+    settings |= constraint_settings(fixed, must_link, cannot_link, max_share, node_weight, nodes, n_nodes)
+    with naming_nodes(graph, nodes):
+        found = solve(source, settings, symmetrize, n_threads, Listener(on_progress, verbose))
     own: dict[str, Any] = {
         "_graph": source,
         "_symmetrize": symmetrize,
         "_n_threads": n_threads,
         "_objective": objective,
+        "_asked": _asked(settings),
     }
     return Clustering(nodes=nodes, **own, **found)
 
 
+def _asked(settings: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """What a page tells about the settings."""
+    share = settings["min_share"]
+    return (
+        ("Preset", settings["preset"]),
+        *(() if share is None else (("Smallest share", f"{share:g} of the mean volume"),)),
+        ("Seed", str(settings["seed"])),
+    )
+
+
 def score(
     graph: Any,
-    labels: ArrayLike | Clustering,
+    labels: ArrayLike | Mapping[Any, int] | Iterable[Iterable[Any]] | Labelled,
     *,
-    truth: ArrayLike | None = None,
+    truth: ArrayLike | Mapping[Any, Any] | Iterable[Iterable[Any]] | Labelled | None = None,
     symmetrize: str | None = None,
     weight: str | None = "weight",
 ) -> Score:
@@ -445,10 +674,11 @@ def score(
     ----------
     graph : sparse matrix or array, ndarray, networkx or igraph graph
         As for `cluster`.
-    labels : array-like of shape (n_nodes,) or Clustering
-        Labels from 0, in any order and with gaps if you like; -1 is left out.
-    truth : array-like of shape (n_nodes,), default=None
-        Known labels to compare with, numbers or names; -1 is skipped.
+    labels : array-like of shape (n_nodes,), dict, Series, list of sets or Clustering
+        Labels from 0, in any order and with gaps if you like; -1 is left out. By node in a dict, by index in a pandas
+        Series, or a set of nodes for each cluster; nodes that are not named are left out.
+    truth : array-like of shape (n_nodes,), dict, Series, list of sets or Clustering, default=None
+        Known labels to compare with, numbers or names; -1, None and NaN are skipped.
     symmetrize : {None, "average", "max"}, default=None
         As for `cluster`.
     weight : str or None, default="weight"
@@ -467,11 +697,12 @@ def score(
     >>> scored.ncut, scored.accuracy
     (0.6666666666666667, 1.0)
     """
-    source = graph_source(graph, weight)
-    known = None if truth is None else label_array(_numbered(truth), "truth")
-    if isinstance(labels, Clustering):
-        labels = labels.labels
-    found: dict[str, Any] = dict(_ncut.score(source, symmetrize, label_array(labels, "labels"), known))
+    matrix, nodes = adjacency(graph, weight)
+    n_nodes = n_nodes_of(matrix)
+    given = label_array(labels, nodes, n_nodes, "labels")
+    known = None if truth is None else class_array(truth, nodes, n_nodes, "truth")
+    with naming_nodes(graph, nodes):
+        found: dict[str, Any] = dict(_ncut.score(symmetric_source(matrix), symmetrize, given, known))
     return Score(**{**found, "clusters": _table(found["clusters"])})
 
 
@@ -482,7 +713,7 @@ def solver_settings(
     resolution: float | None,
     min_share: float | None,
     components: str,
-    init: ArrayLike | None,
+    init: NDArray[np.int32] | None,
     time_limit: float | None,
     max_iter: int,
     tol: float,
@@ -503,7 +734,7 @@ def solver_settings(
         "min_share": None if min_share is None else real(min_share, "min_share"),
         "connected": None if connected is None else bool(connected),
         "components": choice(components, "components"),
-        "init": None if init is None else label_array(init, "init"),
+        "init": init,
         "time_limit": None if time_limit is None else real(time_limit, "time_limit"),
         "max_iter": count(max_iter, "max_iter", 0),
         "tol": real(tol, "tol"),
@@ -528,11 +759,9 @@ def constraint_settings(
     n_nodes: int,
 ) -> dict[str, Any]:
     """What clusters must obey, as the compiled code takes it; `nodes` are the names of nodes that have names."""
-    number: dict[Any, int] | None = None
-    if nodes is not None and any(wish is not None for wish in (fixed, must_link, cannot_link, node_weight)):
-        number = {name: place for place, name in enumerate(nodes)}
-    labels = None if fixed is None else label_array(by_node(fixed, -1, number, n_nodes, "fixed"), "fixed")
-    weights = None if node_weight is None else by_node(node_weight, None, number, n_nodes, "node_weight")
+    number = None if must_link is None and cannot_link is None else numbers_of(nodes)
+    labels = None if fixed is None else label_array(fixed, nodes, n_nodes, "fixed")
+    weights = None if node_weight is None else in_node_order(node_weight, None, nodes, n_nodes, "node_weight")
     if weights is not None and np.asarray(weights).ndim != 1:
         raise ValueError(
             f"node_weight has {np.asarray(weights).ndim} dimensions; it must have one, a weight for each node"
@@ -544,47 +773,6 @@ def constraint_settings(
         "max_share": None if max_share is None else real(max_share, "max_share"),
         "node_weight": None if weights is None else plain(np.asarray(weights), np.float64),
     }
-
-
-def by_node(values: Any, missing: Any, number: dict[Any, int] | None, n_nodes: int, name: str) -> Any:
-    """Values in the order of the nodes, from a dict or as they are."""
-    if not isinstance(values, Mapping):
-        return values
-    all_values = [missing] * n_nodes
-    for node, value in values.items():
-        all_values[node_number(node, number, n_nodes, name)] = value
-    if missing is None and None in all_values:
-        raise ValueError(f"{name} has no value for node {all_values.index(None)}; give one for each")
-    return all_values
-
-
-def node_number(node: Any, number: dict[Any, int] | None, n_nodes: int | None, name: str) -> int:
-    """The number of a node that is named by whoever has the graph."""
-    if number is not None:
-        try:
-            return number[node]
-        except (KeyError, TypeError):
-            raise ValueError(f"{name} names {node!r}, which is no node of the graph") from None
-    place = count(node, name, 0)
-    if n_nodes is not None and place >= n_nodes:
-        raise ValueError(f"{name} names node {place}, but the nodes are 0 to {n_nodes - 1}")
-    return place
-
-
-def pair_array(pairs: Any, number: dict[Any, int] | None, name: str) -> NDArray[np.int64] | None:
-    """Both nodes of every pair, one pair after the other."""
-    if pairs is None:
-        return None
-    numbers: list[int] = []
-    for pair in pairs:
-        try:
-            first, second = pair
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} holds {pair!r}; it must hold pairs of nodes") from None
-        numbers += [node_number(node, number, None, name) for node in (first, second)]
-    if not numbers:
-        raise ValueError(f"{name} holds no pairs; leave it out")
-    return np.asarray(numbers, dtype=np.int64)
 
 
 def sureness(
@@ -616,29 +804,6 @@ def solve(
     finally:
         listener.close()
     return {**found, "clusters": _table(found["clusters"])}
-
-
-def label_array(labels: ArrayLike, name: str) -> NDArray[np.int32]:
-    """Labels as 32-bit integers; what does not fit is refused."""
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has {array.ndim} dimensions; it must have one, a label for each node")
-    if array.dtype.kind not in "iub":
-        whole = array.dtype.kind == "f" and bool(np.all(array == np.floor(array)))
-        if not whole and array.size:
-            raise ValueError(f"{name} holds {array.dtype} values; labels are whole numbers")
-    bounds = np.iinfo(np.int32)
-    if array.size and not (bounds.min <= array.min() and array.max() <= bounds.max):
-        raise ValueError(f"{name} holds numbers beyond 32 bits; number the clusters from 0")
-    return plain(array, np.int32)
-
-
-def _numbered(names: ArrayLike) -> NDArray[Any]:
-    """Classes by number, where they have names."""
-    array = np.asarray(names)
-    if array.ndim == 1 and array.dtype.kind in "USO":
-        return np.unique(array.astype(str), return_inverse=True)[1].reshape(-1)
-    return array
 
 
 def _table(columns: Sequence[NDArray[Any]]) -> NDArray[np.void]:

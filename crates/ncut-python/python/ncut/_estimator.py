@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ncut import _ncut
-from ncut._cluster import constraint_settings, solve, solver_settings, sureness
+from ncut._cluster import Hierarchy, constraint_settings, solve, solver_settings, sureness
 from ncut._graphs import Csr, csr, matrix_of, plain, rows_matrix, symmetric_source
-from ncut._points import LinkedPoints, link, point_settings
+from ncut._nodes import label_array, names_of, refuse_cells
+from ncut._points import link, link_new_sparse, link_sparse, point_settings
 from ncut._progress import Listener
 from ncut._settings import seed, threads
 
@@ -67,8 +67,9 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         None is 0.25, and 0 for "modularity" and for preset "paper", which has none.
     components : {"all", "largest"}, default="all"
         Which part of a disconnected graph is clustered; the rest is labelled -1.
-    init : array-like of shape (n_samples,), default=None
-        Labels to start from; -1 leaves a sample to its neighbours.
+    init : array-like of shape (n_samples,), dict, Series or list of sets, default=None
+        Labels to start from; -1 leaves a sample to its neighbours. By number of the sample in a dict, by index in a
+        pandas Series (that of `X`, if it is a DataFrame), or a set of samples for each cluster.
     time_limit : float, default=None
         Seconds after which the best so far is kept, once the graph is there.
     max_iter : int, default=50
@@ -95,16 +96,23 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         hold whole components besides. None is True, and False for preset "paper".
     fixed : array-like of shape (n_samples,) or dict, default=None
         Known labels from 0 to ``n_clusters - 1``: samples with one keep exactly that cluster; -1 is free. A dict has
-        the labels of some samples by their numbers.
+        the labels of some samples by their numbers; of a DataFrame whose index is not 0, 1, 2 and so on, by the index.
     must_link, cannot_link : iterable of pairs of samples, default=None
-        Samples that are in the same cluster, and samples that are in different ones, by their numbers.
+        Samples that are in the same cluster, and samples that are in different ones, named as for `fixed`.
     max_share : float, default=None
         No cluster's volume (for Ratio-Cut: its size) exceeds so many times the mean; at least 1.
     node_weight : array-like of shape (n_samples,), default=None
         Shares are measured in these weights instead of volumes; for Ratio-Cut they are the sizes of the samples.
+    symmetrize : {None, "average", "max"}, default=None
+        What to do about a precomputed matrix that is not symmetric: refuse it, or take the mean or the larger of both
+        directions.
 
     Attributes
     ----------
+    n_clusters_ : int
+        Number of clusters: the one asked for, or the one found.
+    hierarchy_ : Hierarchy
+        How the samples and then the clusters come together, see `Clustering`; made when it is first asked for.
     confidence_ : ndarray of shape (n_samples,)
         How firmly every sample sits in its cluster, from 0 on the boundary to 1; see the notes of `cluster`.
     membership_ : sparse array of shape (n_samples, n_clusters)
@@ -169,9 +177,10 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         "cannot_link": [Iterable, None],
         "max_share": [Interval(Real, 1, None, closed="left"), None],
         "node_weight": ["array-like", dict, None],
+        "symmetrize": [StrOptions({"average", "max"}), None],
         "min_share": [Interval(Real, 0, 1, closed="both"), None],
         "components": [StrOptions({"all", "largest"})],
-        "init": ["array-like", None],
+        "init": ["array-like", dict, Iterable, None],
         "time_limit": [Interval(Real, 0, None, closed="left"), None],
         "max_iter": [Interval(Integral, 0, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -205,6 +214,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         cannot_link: Any = None,
         max_share: float | None = None,
         node_weight: Any = None,
+        symmetrize: str | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.affinity = affinity
@@ -228,6 +238,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.cannot_link = cannot_link
         self.max_share = max_share
         self.node_weight = node_weight
+        self.symmetrize = symmetrize
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -253,6 +264,8 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             The fitted estimator.
         """
         self._validate_params()
+        refuse_cells(X)
+        names = names_of(X)
         X = validate_data(
             self,
             X,
@@ -273,7 +286,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.resolution,
             self.min_share,
             self.components,
-            self.init,
+            None if self.init is None else label_array(self.init, names, X.shape[0], "init"),
             self.time_limit,
             self.max_iter,
             self.tol,
@@ -281,17 +294,20 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             self.connected,
         )
         settings |= constraint_settings(
-            self.fixed, self.must_link, self.cannot_link, self.max_share, self.node_weight, None, X.shape[0]
+            self.fixed, self.must_link, self.cannot_link, self.max_share, self.node_weight, names, X.shape[0]
         )
         try:
-            found = solve(symmetric_source(graph), settings, None, n_threads, listener)
+            found = solve(symmetric_source(graph), settings, self.symmetrize, n_threads, listener)
         except ValueError as error:
             # scikit-learn has words of its own for this.
             if graph is X and _least(X) < 0:
                 raise ValueError(f"Negative values in data passed to NormalizedCut: {error}") from None
             raise
         self._affinity: Any = graph
+        self._dtype = X.dtype
+        self._hierarchy: Hierarchy | None = None
         self.labels_ = found["labels"]
+        self.n_clusters_ = len(found["clusters"])
         self.objective_ = found["objective"]
         self.resolution_ = found["resolution"]
         self.ncut_ = found["ncut"]
@@ -307,9 +323,19 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         # One sweep, for those who ask.
         if self._sure is None:
             source = symmetric_source(self._affinity)
-            n_clusters = len(self.clusters_)
-            self._sure = sureness(source, None, self.labels_, self.objective, n_clusters, threads(self.n_jobs))
+            self._sure = sureness(
+                source, self.symmetrize, self.labels_, self.objective, self.n_clusters_, threads(self.n_jobs)
+            )
         return self._sure
+
+    @property
+    def hierarchy_(self) -> Hierarchy:
+        """How the samples and then the clusters come together."""
+        check_is_fitted(self)
+        if self._hierarchy is None:
+            source = symmetric_source(self._affinity)
+            self._hierarchy = Hierarchy.of(source, self.symmetrize, self.labels_, threads(self.n_jobs))
+        return self._hierarchy
 
     @property
     def confidence_(self) -> NDArray[np.float64]:
@@ -362,16 +388,31 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _new_links(self, X: Any) -> Csr:
         check_is_fitted(self)
-        X = validate_data(
-            self,
-            X,
-            accept_sparse=["csr"],
-            dtype=[np.float64, np.float32],
-            order="C",
-            ensure_all_finite=not self._checks_points(X),
-            reset=False,
-        )
+        try:
+            X = validate_data(
+                self,
+                X,
+                accept_sparse=["csr"],
+                dtype=[np.float64, np.float32],
+                order="C",
+                ensure_all_finite=not self._checks_points(X),
+                reset=False,
+            )
+        except ValueError as error:
+            raise self._unpredictable(error) from None
         return csr(self._link_new(X))
+
+    def _unpredictable(self, error: ValueError) -> ValueError:
+        """Says more about points that come where there were none to compare them with."""
+        if self.affinity not in PRECOMPUTED or "features, but" not in str(error):
+            return error
+        what = "weights of the links" if self.affinity == "precomputed" else "distances"
+        n_samples = self.n_features_in_
+        return ValueError(
+            f"{error}: after affinity={self.affinity!r} there are no points to compare new ones with, so that predict "
+            f"needs the {what} between each new sample and all {n_samples} samples of the training, a column for each; "
+            "to predict from points, fit with points and another affinity"
+        )
 
     @property
     def affinity_matrix_(self) -> Any:
@@ -382,7 +423,7 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             raise AttributeError("affinity_matrix_ is there after fit") from None
         # The solver needs no matrix: it is made when it is first asked for, and takes the place of the graph.
         if isinstance(affinity, _ncut.Graph):
-            affinity = self._affinity = matrix_of(affinity)
+            affinity = self._affinity = matrix_of(affinity, self._dtype)
         return affinity
 
     def _checks_points(self, X: Any) -> bool:
@@ -405,21 +446,12 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if callable(self.affinity):
             return pairwise_kernels(X, metric=self.affinity)
         self._settings = point_settings(self.affinity, self.n_neighbors, self.gamma, False, "auto", random_state)
-        linked = self._link_sparse(X) if sparse.issparse(X) else link(plain(X), self._settings, n_threads, listener)
+        if sparse.issparse(X):
+            linked = link_sparse(X, self._settings, self.n_jobs)
+        else:
+            linked = link(plain(X), self._settings, n_threads, listener)
         self._lengths = linked.scale
         return linked.graph
-
-    def _link_sparse(self, X: Any) -> LinkedPoints:
-        """The graph of sparse points, whose neighbours scikit-learn finds."""
-        drops_first = self.affinity == "self_tuning"
-        n_neighbors = min(self._n_searched(), X.shape[0] - 1)
-        search = self._search(X)
-        if drops_first:
-            distances, ids = search.kneighbors(X, n_neighbors + 1)
-            distances, ids = distances[:, 1:], ids[:, 1:]
-        else:
-            distances, ids = search.kneighbors(None, n_neighbors)
-        return LinkedPoints(*_ncut.neighbor_graph(plain(ids, np.int64), self._squared(distances), self._settings))
 
     def _link_new(self, X: Any) -> Any:
         """The weights of the links of new points to the training points, (n_new, n_samples)."""
@@ -432,28 +464,12 @@ class NormalizedCut(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             return pairwise_kernels(X, training, metric=self.affinity)
         n_points = training.shape[0]
         if sparse.issparse(X) or sparse.issparse(training):
-            distances, ids = self._search(training).kneighbors(X, min(self._n_searched(), n_points))
-            arrays = _ncut.link_new_neighbors(
-                plain(ids, np.int64), self._squared(distances), n_points, self._settings, self._lengths
-            )
+            arrays = link_new_sparse(X, training, self._settings, self._lengths, self.n_jobs)
         else:
             arrays = _ncut.link_new_points(
                 plain(X), plain(training), self._settings, self._lengths, threads(self.n_jobs)
             )
         return rows_matrix(arrays, X.shape[0], n_points)
-
-    def _n_searched(self) -> int:
-        # Adaptive weights are measured by the neighbour after those that are linked.
-        return int(self.n_neighbors) + int(self.affinity == "adaptive")
-
-    def _search(self, X: Any) -> NearestNeighbors:
-        metric = "cosine" if self.affinity == "cosine" else "euclidean"
-        return NearestNeighbors(algorithm="brute", metric=metric, n_jobs=self.n_jobs).fit(X)
-
-    def _squared(self, distances: NDArray[Any]) -> NDArray[np.float64]:
-        # Between directions of length 1 the squared distance is 2 (1 - cosine).
-        squared = 2.0 * distances if self.affinity == "cosine" else distances**2
-        return plain(np.maximum(squared, 0.0), np.float64)
 
 
 def _square(X: Any) -> Any:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ncut import _ncut
-from ncut._cluster import constraint_settings, label_array, solve, solver_settings
+from ncut._cluster import constraint_settings, solve, solver_settings
 from ncut._graphs import matrix_of, plain, symmetric_source
+from ncut._nodes import whole_labels
 from ncut._progress import Listener, OnProgress
 from ncut._settings import RandomState, choice, real, threads
 
@@ -175,6 +176,11 @@ def segment(
     graph, size, scaled = _graph(image, settings, n_threads, listener)
     known = None if seeds is None else _guide(seeds, "seeds", size)
     inside = None if mask is None else _guide(mask, "mask", size).astype(bool)
+    if known is not None and (known[inside] >= 0 if inside is not None else known >= 0).all():
+        raise ValueError(
+            "seeds has a label for every pixel, so there is nothing left to find out; pixels that are free are -1 "
+            "(where 0 means free, as in scikit-image, give seeds - 1)"
+        )
     fixed = None if known is None else _scaled_seeds(known, scaled).ravel()
     if inside is None:
         solving |= constraint_settings(fixed, None, None, max_share, None, None, graph.n_nodes)
@@ -203,7 +209,7 @@ def _guide(values: ArrayLike, name: str, size: tuple[int, int]) -> NDArray[Any]:
 
 def _scaled_seeds(seeds: NDArray[Any], scaled: tuple[int, int]) -> NDArray[np.int32]:
     """Seeds of a picture of another size: most of those in the place of each pixel, the lowest among equals."""
-    labels = label_array(seeds.ravel(), "seeds")
+    labels = whole_labels(seeds.ravel(), "seeds")
     height, width = seeds.shape
     if scaled == seeds.shape:
         return labels.reshape(scaled)
@@ -244,7 +250,12 @@ def _graph(
     image: ArrayLike, settings: dict[str, Any], n_threads: int, listener: Listener
 ) -> tuple[_ncut.Graph, tuple[int, int], tuple[int, int]]:
     """The graph, the picture's height and width, and those it was scaled to."""
-    pixels, white, is_whole = _pixels(np.asarray(image))
+    pixels, white, is_whole = pixels_of(np.asarray(image))
+    if settings["links"] == "radius" and not is_whole and pixels.size and pixels.max() > 1.0:
+        raise ValueError(
+            f"the image holds floats up to {pixels.max():.6g}; links='radius' compares values on a scale from 0 to 1: "
+            "divide by 255, or give whole numbers (uint8)"
+        )
     try:
         graph, scaled = _ncut.picture_graph(pixels, white, is_whole, settings, n_threads, listener.told)
     finally:
@@ -252,7 +263,7 @@ def _graph(
     return graph, (pixels.shape[0], pixels.shape[1]), scaled
 
 
-def _pixels(image: NDArray[Any]) -> tuple[NDArray[np.float64], float, bool]:
+def pixels_of(image: NDArray[Any]) -> tuple[NDArray[np.float64], float, bool]:
     """The picture as (height, width, 1 or 3) floats, the value of white, and whether all are whole numbers."""
     if image.dtype.kind not in "fbiu":
         raise ValueError(f"the image holds {image.dtype} values; it must be an array of numbers")
@@ -268,6 +279,11 @@ def _pixels(image: NDArray[Any]) -> tuple[NDArray[np.float64], float, bool]:
     if pixels.ndim == 2:
         pixels = pixels[:, :, np.newaxis]
     if pixels.shape[2] == 4:
+        if not is_whole and pixels.size and pixels.max() > 1.0:
+            raise ValueError(
+                f"the image has four channels and floats up to {pixels.max():.6g}; opacity goes from 0 to 1: divide by "
+                "255, or give whole numbers (uint8)"
+            )
         opacity = pixels[:, :, 3:] / white
         pixels = pixels[:, :, :3] * opacity + white * (1.0 - opacity)
         pixels = np.rint(pixels) if is_whole else pixels

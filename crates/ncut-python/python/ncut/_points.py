@@ -38,8 +38,8 @@ def neighbor_graph(
 
     Parameters
     ----------
-    X : array-like of shape (n_points, n_features)
-        The points; float32 stays float32.
+    X : {array-like, sparse matrix} of shape (n_points, n_features)
+        The points; of float32 the graph is float32, too.
     n_neighbors : int, default=25
         Neighbours of each point, itself not among them; all others where there are fewer.
     affinity : {"nearest_neighbors", "self_tuning", "rbf", "cosine", "adaptive"}, default="nearest_neighbors"
@@ -75,7 +75,12 @@ def neighbor_graph(
     [[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]
     """
     settings = point_settings(affinity, n_neighbors, gamma, mutual, method, random_state)
-    return matrix_of(link(table(X), settings, threads(n_jobs), Listener(on_progress, verbose)).graph)
+    points = sparse_table(X) if sparse.issparse(X) else table(X)
+    if sparse.issparse(points):
+        linked = link_sparse(points, settings, n_jobs)
+    else:
+        linked = link(points, settings, threads(n_jobs), Listener(on_progress, verbose))
+    return matrix_of(linked.graph, points.dtype)
 
 
 def self_tuning_graph(
@@ -95,8 +100,8 @@ def self_tuning_graph(
 
     Parameters
     ----------
-    X : array-like of shape (n_points, n_features)
-        The points; float32 stays float32.
+    X : {array-like, sparse matrix} of shape (n_points, n_features)
+        The points; of float32 the graph is float32, too.
     n_neighbors : int, default=25
         Neighbours of each point.
     method : {"auto", "exact", "approximate"}, default="auto"
@@ -140,8 +145,6 @@ def self_tuning_graph(
 
 def table(X: ArrayLike) -> NDArray[Any]:
     """Points as rows of floats, in place where they are."""
-    if sparse.issparse(X):
-        raise ValueError("sparse points are not supported here; use NormalizedCut, or X.toarray()")
     array = np.asarray(X)
     if array.dtype not in (np.float32, np.float64) or not array.dtype.isnative:
         if array.dtype.kind not in "fbiuO":
@@ -154,6 +157,13 @@ def table(X: ArrayLike) -> NDArray[Any]:
             f"there are {array.shape[0]} points with {array.shape[1]} features; at least one of each is needed"
         )
     return plain(array)
+
+
+def sparse_table(X: Any) -> Any:
+    """Sparse points by rows, of finite floats."""
+    from sklearn.utils import check_array
+
+    return check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
 
 
 def point_settings(
@@ -182,3 +192,45 @@ def link(X: NDArray[Any], settings: dict[str, Any], n_threads: int, listener: Li
     finally:
         listener.close()
     return LinkedPoints(graph, scale)
+
+
+def link_sparse(X: Any, settings: dict[str, Any], n_jobs: int | None) -> LinkedPoints:
+    """Links sparse points, whose neighbours scikit-learn finds."""
+    n_neighbors = min(_n_searched(settings), X.shape[0] - 1)
+    search = _search(X, settings, n_jobs)
+    if settings["affinity"] == "self_tuning":
+        distances, ids = search.kneighbors(X, n_neighbors + 1)
+        distances, ids = distances[:, 1:], ids[:, 1:]
+    else:
+        distances, ids = search.kneighbors(None, n_neighbors)
+    is_narrow = X.dtype == np.float32
+    squared = _squared(distances, settings)
+    return LinkedPoints(*_ncut.neighbor_graph(plain(ids, np.int64), squared, settings, is_narrow))
+
+
+def link_new_sparse(
+    new: Any, X: Any, settings: dict[str, Any], lengths: NDArray[np.float64], n_jobs: int | None
+) -> Any:
+    """The links of new points to sparse ones, or of sparse ones, as rows of a matrix."""
+    n_points = X.shape[0]
+    distances, ids = _search(X, settings, n_jobs).kneighbors(new, min(_n_searched(settings), n_points))
+    squared = _squared(distances, settings)
+    return _ncut.link_new_neighbors(plain(ids, np.int64), squared, n_points, settings, lengths)
+
+
+def _n_searched(settings: dict[str, Any]) -> int:
+    # Adaptive weights are measured by the neighbour after those that are linked.
+    return int(settings["n_neighbors"]) + int(settings["affinity"] == "adaptive")
+
+
+def _search(X: Any, settings: dict[str, Any], n_jobs: int | None) -> Any:
+    from sklearn.neighbors import NearestNeighbors
+
+    metric = "cosine" if settings["affinity"] == "cosine" else "euclidean"
+    return NearestNeighbors(algorithm="brute", metric=metric, n_jobs=n_jobs).fit(X)
+
+
+def _squared(distances: NDArray[Any], settings: dict[str, Any]) -> NDArray[np.float64]:
+    # Between directions of length 1 the squared distance is 2 (1 - cosine).
+    squared = 2.0 * distances if settings["affinity"] == "cosine" else distances**2
+    return plain(np.maximum(squared, 0.0), np.float64)

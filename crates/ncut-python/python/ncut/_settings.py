@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numbers
+import os
 from typing import Any
 
 import numpy as np
 from joblib import cpu_count, effective_n_jobs
+from joblib.parallel import get_active_backend
 
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
@@ -14,12 +16,23 @@ RandomState = int | np.random.RandomState | np.random.Generator | None
 def threads(n_jobs: int | None) -> int:
     """Threads for `n_jobs` as scikit-learn means it: None is 1, or what a joblib context says; -1 is all.
 
-    More threads than cores would only be in each other's way.
+    More threads than cores would only be in each other's way. Which cores there are joblib knows, by the affinity of
+    the process and the quota of its container.
     """
     if n_jobs is not None:
         whole(n_jobs, "n_jobs")
     n_threads = int(effective_n_jobs(n_jobs))
-    return n_threads if n_threads == 1 else min(n_threads, int(cpu_count()))
+    return n_threads if n_threads == 1 else min(n_threads, _cores())
+
+
+def _cores() -> int:
+    """The cores for this piece of work: in a worker of joblib those that it leaves to each."""
+    backend, _ = get_active_backend()
+    if not getattr(backend, "nesting_level", 0):
+        return int(cpu_count())
+    # Joblib tells processes by this variable how many threads libraries may use; to threads it tells nothing.
+    share = os.environ.get("OMP_NUM_THREADS", "")
+    return min(int(share), int(cpu_count())) if share.isdecimal() and int(share) else 1
 
 
 def seed(random_state: RandomState) -> int:

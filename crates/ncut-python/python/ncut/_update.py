@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ncut import _ncut
-from ncut._cluster import Clustering, _table, label_array, n_nodes_of, solver_settings
-from ncut._graphs import adjacency, symmetric_source
+from ncut._cluster import _table, n_nodes_of, solver_settings
+from ncut._graphs import adjacency, naming_nodes, symmetric_source
+from ncut._nodes import Labelled, column_of, in_node_order, numbers_of, whole_labels
 from ncut._progress import Listener, OnProgress
 from ncut._settings import choice, count, real, threads
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Update:
+class Update(Labelled):
     """What `update` found.
 
     Attributes
@@ -75,13 +76,12 @@ class Update:
 
     def as_dict(self) -> dict[Any, int]:
         """The labels by node, to update from the next time."""
-        names = self.nodes if self.nodes is not None else range(len(self.labels))
-        return dict(zip(names, self.labels.tolist(), strict=True))
+        return self.to_dict()
 
 
 def update(
     graph: Any,
-    labels: ArrayLike | Mapping[Any, int] | Clustering | Update,
+    labels: ArrayLike | Mapping[Any, int] | Labelled,
     stay: float = 0.2,
     *,
     n_clusters: int | None = None,
@@ -102,7 +102,7 @@ def update(
     ----------
     graph : sparse matrix or array, ndarray, networkx or igraph graph, Graph
         The graph as it is now; as for `cluster`.
-    labels : array-like of shape (n_nodes,), dict, Clustering or Update
+    labels : array-like of shape (n_nodes,), dict, Series, list of sets, Clustering or Update
         The labels so far: in the order of the nodes, -1 for new ones; or by name, nodes that are not in it being new
         and names that are not in the graph being gone.
     stay : float, default=0.2
@@ -158,11 +158,12 @@ def update(
     # 0 is as many as before.
     settings["n_clusters"] = 0 if n_clusters is None else count(n_clusters, "n_clusters", 1)
     listener = Listener(on_progress, verbose)
-    gone_labels = label_array([label for _, label in gone], "labels")
+    gone_labels = whole_labels([label for _, label in gone], "labels")
     try:
-        found = _ncut.update(
-            source, settings, symmetrize, (old, gone_labels), real(stay, "stay"), n_threads, listener.told
-        )
+        with naming_nodes(graph, nodes):
+            found = _ncut.update(
+                source, settings, symmetrize, (old, gone_labels), real(stay, "stay"), n_threads, listener.told
+            )
     finally:
         listener.close()
     names = nodes if nodes is not None else range(len(old))
@@ -173,13 +174,17 @@ def update(
 
 def _old_labels(labels: Any, nodes: list[Any] | None, n_nodes: int) -> tuple[NDArray[np.int32], list[tuple[Any, int]]]:
     """The old label of every node, and the nodes that are gone with theirs."""
-    if isinstance(labels, Clustering | Update):
-        names = labels.nodes
-        labels = labels.labels if names is None else dict(zip(names, labels.labels.tolist(), strict=True))
+    # Where two nodes have one name it tells neither.
+    numbers_of(nodes)
+    labels = column_of(labels, "labels")
+    if isinstance(labels, Labelled):
+        labels = labels.labels if labels.nodes is None else labels.to_dict()
+    elif not isinstance(labels, Mapping) and callable(getattr(labels, "to_dict", None)):
+        labels = labels.to_dict()
     if not isinstance(labels, Mapping):
-        return label_array(labels, "labels"), []
+        return whole_labels(in_node_order(labels, -1, nodes, n_nodes, "labels"), "labels"), []
     here = nodes if nodes is not None else range(n_nodes)
     known = set(here)
-    old = label_array([labels.get(name, -1) for name in here], "labels")
+    old = whole_labels([labels.get(name, -1) for name in here], "labels")
     gone = [(name, int(label)) for name, label in labels.items() if name not in known and label >= 0]
     return old, gone
