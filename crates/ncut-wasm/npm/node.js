@@ -1,0 +1,6 @@
+import { readFile } from "node:fs/promises";
+import { findModule } from "./api.js";
+
+findModule(() => readFile(new URL("ncut_bg.wasm", import.meta.url)));
+
+export { Clustering, cluster, load, points, segment, version } from "./api.js";
