@@ -38,22 +38,28 @@ fn components(matrix: &Matrix) -> (Vec<i64>, usize) {
 }
 
 /// The eigenvectors of the `k` smallest eigenvalues of the Laplacian, nodes without neighbours left aside: their rows are zeros.
-fn smallest_eigenvectors(matrix: &Matrix, is_linked: &[bool], k: usize) -> Matrix {
+/// `None` where the next eigenvalue is as small: any vectors of both are right.
+fn smallest_eigenvectors(matrix: &Matrix, is_linked: &[bool], k: usize) -> Option<Matrix> {
     let nodes: Vec<usize> = (0..matrix.len()).filter(|&node| is_linked[node]).collect();
     let laplacian = Mat::from_fn(nodes.len(), nodes.len(), |r, c| {
         let degree: f64 = if r == c { matrix[nodes[r]].iter().sum() } else { 0.0 };
         degree - matrix[nodes[r]][nodes[c]]
     });
     let eigen = laplacian.self_adjoint_eigen(Side::Lower).unwrap();
+    let values = eigen.S().column_vector();
+    if k < nodes.len() && values[k] - values[k - 1] < 1e-7 {
+        return None;
+    }
     let mut rows = vec![vec![0.0; k]; matrix.len()];
     for (place, &node) in nodes.iter().enumerate() {
         rows[node] = (0..k).map(|c| eigen.U()[(place, c)]).collect();
     }
-    rows
+    Some(rows)
 }
 
 /// The `x` from 0 up that add up to 1, with the least `sum stiff (x - value)^2`, by halving the interval of the multiplier.
-fn projection(values: &[f64], stiff: &[f64]) -> Vec<f64> {
+/// `None` where one is 0 but for rounding.
+fn projection(values: &[f64], stiff: &[f64]) -> Option<Vec<f64>> {
     let at = |t: f64| values.iter().zip(stiff).map(move |(v, s)| (v - t / s).max(0.0)).collect::<Vec<_>>();
     let (mut low, mut high) = (-1e6, 1e6);
     let reach = values.iter().zip(stiff).map(|(v, s)| (v.abs() + 1.0) * s).fold(1.0, f64::max);
@@ -62,7 +68,9 @@ fn projection(values: &[f64], stiff: &[f64]) -> Vec<f64> {
         let middle = f64::midpoint(low, high);
         if at(middle).iter().sum::<f64>() > 1.0 { low = middle } else { high = middle }
     }
-    at(f64::midpoint(low, high))
+    let t = f64::midpoint(low, high);
+    let is_doubtful = values.iter().zip(stiff).any(|(v, s)| (v - t / s).abs() < 1e-8);
+    (!is_doubtful).then(|| at(t))
 }
 
 struct Slow {
@@ -72,12 +80,41 @@ struct Slow {
     rounds: usize,
 }
 
-/// CLR as the formulas have it, 20 rounds at most.
-fn slow_clr(given: &Matrix, k: usize, distance: Distance) -> Slow {
+/// The matrix with its weights changed in their eleventh digit, in a few ways. Where that leads to another result, rounding
+/// decides, and a sum in another order may do the same: the l1 distance divides by differences that are next to nothing.
+fn nudged(matrix: &Matrix) -> impl Iterator<Item = Matrix> {
+    [(1e-10, -1e-10), (-1e-10, 0.0), (3e-11, 1e-10)].into_iter().map(|(odd, even)| {
+        let nudge = |i: usize, j: usize| 1.0 + if (i * j + i + j) % 2 == 1 { odd } else { even };
+        let row = |i: usize| matrix[i].iter().enumerate().map(|(j, weight)| weight * nudge(i, j)).collect();
+        (0..matrix.len()).map(row).collect()
+    })
+}
+
+/// CLR as the formulas have it. `None` where rounding decides.
+fn steady_clr(given: &Matrix, k: usize, distance: Distance) -> Option<Slow> {
+    let exact = slow_clr(given, k, distance)?;
+    for near in nudged(given) {
+        let near = slow_clr(&near, k, distance)?;
+        let weights = exact.symmetric.iter().flatten().zip(near.symmetric.iter().flatten());
+        if weights.into_iter().any(|(a, b)| (a - b).abs() > 1e-7) || near.rounds != exact.rounds {
+            return None;
+        }
+    }
+    Some(exact)
+}
+
+/// SBMC as the formulas have it. `None` where rounding decides.
+fn steady_sbmc(matrix: &Matrix, k: usize, start: &[u32]) -> Option<Vec<u32>> {
+    let exact = slow_sbmc(matrix, k, start)?;
+    nudged(matrix).all(|near| slow_sbmc(&near, k, start).as_ref() == Some(&exact)).then_some(exact)
+}
+
+/// CLR as the formulas have it, 20 rounds at most. `None` where rounding decides.
+fn slow_clr(given: &Matrix, k: usize, distance: Distance) -> Option<Slow> {
     let n = given.len();
     let is_linked: Vec<bool> = given.iter().map(|row| row.iter().any(|&weight| weight > 0.0)).collect();
     let mut stiff = vec![vec![1.0; n]; n];
-    let mut smooth = smallest_eigenvectors(given, &is_linked, k);
+    let mut smooth = smallest_eigenvectors(given, &is_linked, k)?;
     let mut lambda = 0.1;
     for rounds in 1.. {
         let mut learned = vec![vec![0.0; n]; n];
@@ -90,7 +127,7 @@ fn slow_clr(given: &Matrix, k: usize, distance: Distance) -> Slow {
             let row_stiff: Vec<f64> = links.iter().map(|&j| stiff[i][j]).collect();
             let values: Vec<f64> =
                 links.iter().map(|&j| given[i][j] - lambda * cost(j) / (2.0 * stiff[i][j])).collect();
-            for (&j, weight) in links.iter().zip(projection(&values, &row_stiff)) {
+            for (&j, weight) in links.iter().zip(projection(&values, &row_stiff)?) {
                 learned[i][j] = weight;
                 if distance == Distance::L1 {
                     stiff[i][j] = 0.5 / ((weight - given[i][j]).powi(2) + f64::EPSILON).sqrt();
@@ -101,11 +138,11 @@ fn slow_clr(given: &Matrix, k: usize, distance: Distance) -> Slow {
         let symmetric: Matrix = (0..n).map(|i| (0..n).map(|j| mean(i, j)).collect()).collect();
         let (labels, n_components) = components(&symmetric);
         if n_components == k || rounds == 20 {
-            return Slow { symmetric, labels, n_components, rounds };
+            return Some(Slow { symmetric, labels, n_components, rounds });
         }
         if n_components < k {
             lambda *= 2.0;
-            smooth = smallest_eigenvectors(&symmetric, &is_linked, k);
+            smooth = smallest_eigenvectors(&symmetric, &is_linked, k)?;
         } else {
             lambda /= 2.0;
         }
@@ -174,7 +211,7 @@ fn times(left: &Matrix, right: &Matrix) -> Matrix {
 fn nearest_indicators(target: &Matrix, k: usize) -> Option<Vec<u32>> {
     let is_tied = |values: &[f64]| {
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let nearly = 1e-9 * most.abs().max(1.0);
+        let nearly = 1e-7 * most.abs().max(1.0);
         values.iter().filter(|&&value| most - value <= nearly).count() > 1
     };
     let mut labels: Vec<u32> = Vec::new();
@@ -230,7 +267,9 @@ proptest! {
         let n_linked = given.iter().filter(|&&label| label >= 0).count();
         prop_assume!(n_given >= 1 && n_given <= k && k <= n_linked);
         let distance = if is_l1 { Distance::L1 } else { Distance::L2 };
-        let slow = slow_clr(&matrix, k, distance);
+        let slow = steady_clr(&matrix, k, distance);
+        prop_assume!(slow.is_some());
+        let slow = slow.unwrap();
         let settings = LaplacianRank { max_rounds: 20, ..LaplacianRank::new(k, distance) };
         let fast = settings.run(&sketch.graph(), &Clock::new()).unwrap();
         prop_assert_eq!((fast.rounds, fast.n_components), (slow.rounds, slow.n_components));
@@ -281,10 +320,10 @@ proptest! {
         prop_assume!((0..k as u32).all(|label| labels.contains(&label)));
         let matrix = sketch.matrix();
         let fast = BalancedCut::default().run(&sketch.graph(), k, &labels, &Clock::new()).unwrap();
-        let slow = slow_sbmc(&matrix, k, &labels);
+        let slow = steady_sbmc(&matrix, k, &labels);
         prop_assume!(slow.is_some());
         // Of two rounds that fit alike but for rounding either may be the last.
-        let slow = slow.unwrap_or_default();
+        let slow = slow.unwrap();
         let (fast_fit, slow_fit) = (best_scale(&matrix, k, &fast.labels).1, best_scale(&matrix, k, &slow).1);
         prop_assert!(fast.labels == slow || (fast_fit - slow_fit).abs() < 1e-9, "{fast_fit} and {slow_fit}");
         prop_assert!((fast.fit - fast_fit).abs() < 1e-9);
