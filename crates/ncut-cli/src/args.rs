@@ -311,7 +311,7 @@ pub(crate) struct ChooseArgs {
     /// Seed of whatever is random
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Threads at most; the result does not depend on it
+    /// Threads at most [default: one for each core]; the result does not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) threads: Option<u32>,
     #[command(flatten)]
@@ -365,7 +365,7 @@ pub(crate) struct CompareArgs {
     /// Seed of whatever is random
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Threads at most; the labels do not depend on it
+    /// Threads at most [default: one for each core]; the labels do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) threads: Option<u32>,
     #[command(flatten)]
@@ -426,7 +426,7 @@ pub(crate) struct UpdateArgs {
     /// Stop this long after the input is read and keep the best so far
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, allow_negative_numbers = true)]
     pub(crate) time_limit: Option<Duration>,
-    /// Threads at most; the labels do not depend on it
+    /// Threads at most [default: one for each core]; the labels do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) threads: Option<u32>,
     #[command(flatten)]
@@ -583,7 +583,7 @@ pub(crate) struct SolvingArgs {
     /// Seed of whatever is random: ties between equals, variations (preset `paper`: nothing)
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
-    /// Threads at most (preset `paper` is sequential); the labels do not depend on it
+    /// Threads at most [default: one for each core; preset `paper` has one]; the labels do not depend on it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) threads: Option<u32>,
 }
