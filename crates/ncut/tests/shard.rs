@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use ncut::metrics::CutScore;
 use ncut::objective::Sums;
 use ncut::shard::{
-    Aim, CoarseBuilder, Contraction, LabelNews, Pieces, Propagation, Refinement, Round, Shard, ShardBuilder,
+    Aim, CoarseBuilder, Contraction, LabelNews, Numbers, Pieces, Propagation, Refinement, Round, Shard,
+    ShardArrays, ShardBuilder,
 };
 use ncut::synthetic::Planted;
-use ncut::{Graph, Label, ObjectiveKind};
+use ncut::{Graph, Label, ObjectiveKind, Weights};
 
 const N_SHARDS: usize = 3;
 const ALL: Round = Round { part: 1.0, number: 1, holds_together: false };
@@ -276,6 +277,49 @@ fn contraction_in_shards_is_contraction() {
             assert_eq!(row, expected.neighbors(number).collect::<Vec<_>>());
         }
     }
+}
+
+#[test]
+fn numbers_that_do_not_fit_four_bytes_are_kept() {
+    let far = (1 << 32) + 5;
+    let bounds = vec![0, 2, 1 << 31, 1 << 32, (1 << 32) + 10];
+    let arrays = ShardArrays {
+        bounds: bounds.clone(),
+        index: 0,
+        offsets: vec![0, 2, 3],
+        columns: vec![1, 2, 0],
+        weights: Weights::Unit,
+        sizes: Vec::new(),
+        ghosts: vec![far],
+    };
+    let mut shard = Shard::new(arrays).unwrap();
+    shard.set_receiver(3, vec![0]).unwrap();
+
+    let mut groups = Propagation::new(&shard, 10.0, false, 3);
+    groups.ask();
+    assert_eq!(
+        [0, 1, 2, 3].map(|owner| groups.questions(&shard, owner)),
+        [vec![0, 1], vec![], vec![], vec![5]]
+    );
+    groups.learn(&shard, 0, &[0.0, 0.0]).unwrap();
+    groups.learn(&shard, 3, &[10.0]).unwrap();
+    assert_eq!(groups.sweep(&shard), 2);
+    let news = groups.news(&shard, 3);
+    assert_eq!((news.positions, news.groups), (vec![0], Numbers::Wide(vec![far])));
+    assert_eq!((news.grown, news.added), (vec![5], vec![3.0]));
+
+    let mut pieces = Pieces::new(&shard, &[0, 0, 0]).unwrap();
+    pieces.hear(&shard, 3, &[0], &Numbers::Wide(vec![far + 1])).unwrap();
+    let (all, names) = (pieces.all(), pieces.news(&shard, 3));
+    assert_eq!(all[2], far + 1);
+    assert!(matches!(names.1, Numbers::Wide(_)));
+    let (names, places) = pieces.into_places(&shard);
+    assert_eq!(places.iter().map(|&place| names[place as usize]).collect::<Vec<_>>(), all);
+
+    let mut builder = CoarseBuilder::new(0, bounds).unwrap();
+    builder.add_rows(2, &[(&[0, 0, 1], &[far, 1, 0], &[1.0; 3])]).unwrap();
+    let coarse = builder.finish().unwrap();
+    assert_eq!((coarse.arrays().columns.clone(), coarse.arrays().ghosts.clone()), (vec![1, 2, 0], vec![far]));
 }
 
 /// Sums of clusters over all shards.
