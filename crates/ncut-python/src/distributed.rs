@@ -8,8 +8,8 @@ use bytemuck::Pod;
 use ncut::io::{GraphFormat, ReadOptions, parse_graph};
 use ncut::objective::Sums;
 use ncut::shard::{
-    Aim, CoarseBuilder, Contraction, GroupNews, LinkedPiece, PieceLinks, Pieces, Propagation, Refinement,
-    Round, Shard, ShardArrays, ShardBuilder, attach,
+    Aim, CoarseBuilder, Contraction, GroupNews, LinkedPiece, Numbers, PieceLinks, Pieces, Propagation,
+    Refinement, Round, Shard, ShardArrays, ShardBuilder, attach,
 };
 use ncut::{Error, Weights};
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
@@ -28,6 +28,29 @@ const MAGIC: &[u8; 8] = b"ncutsh01";
 
 fn array<'py, T: Element>(py: Python<'py>, items: Vec<T>) -> Column<'py, T> {
     items.into_pyarray(py)
+}
+
+/// Numbers of nodes, as wide as they were sent.
+#[derive(FromPyObject)]
+enum GivenNumbers<'py> {
+    Narrow(Given<'py, u32>),
+    Wide(Given<'py, u64>),
+}
+
+impl GivenNumbers<'_> {
+    fn to_numbers(&self) -> PyResult<Numbers> {
+        Ok(match self {
+            Self::Narrow(numbers) => Numbers::Narrow(numbers.as_slice()?.to_vec()),
+            Self::Wide(numbers) => Numbers::Wide(numbers.as_slice()?.to_vec()),
+        })
+    }
+}
+
+fn numbers(py: Python<'_>, numbers: Numbers) -> Bound<'_, PyAny> {
+    match numbers {
+        Numbers::Narrow(numbers) => array(py, numbers).into_any(),
+        Numbers::Wide(numbers) => array(py, numbers).into_any(),
+    }
 }
 
 /// The rows of a range of nodes.
@@ -224,6 +247,9 @@ fn read_arrays(path: &Path) -> std::io::Result<ShardArrays> {
 #[pyclass(name = "ShardBuilder", module = "ncut._ncut")]
 pub(crate) struct ShardBuilderHandle {
     builder: Option<ShardBuilder>,
+    /// The numbers of ghosts, as far as they are known.
+    ghosts: Vec<u64>,
+    n_ghosts: usize,
 }
 
 impl ShardBuilderHandle {
@@ -240,7 +266,7 @@ fn finished() -> PyErr {
 impl ShardBuilderHandle {
     #[new]
     fn new(own: (i64, i64), span: (i64, i64), n_entries: u64) -> Self {
-        Self { builder: Some(ShardBuilder::new(own, span, n_entries)) }
+        Self { builder: Some(ShardBuilder::new(own, span, n_entries)), ghosts: Vec::new(), n_ghosts: 0 }
     }
 
     fn see(&mut self, py: Python<'_>, ids: Given<'_, i64>) -> PyResult<()> {
@@ -251,6 +277,7 @@ impl ShardBuilderHandle {
     fn number<'py>(&mut self, py: Python<'py>) -> PyResult<(Column<'py, i64>, Column<'py, i64>)> {
         let builder = self.builder()?;
         let (own, ghosts) = py.detach(|| builder.number());
+        self.n_ghosts = ghosts.len();
         Ok((array(py, own), array(py, ghosts)))
     }
 
@@ -276,15 +303,16 @@ impl ShardBuilderHandle {
         py.detach(|| builder.fill(rows, columns, weights)).map_err(refused)
     }
 
-    fn finish(
-        &mut self,
-        py: Python<'_>,
-        index: usize,
-        bounds: Given<'_, u64>,
-        ghosts: Given<'_, u64>,
-    ) -> PyResult<ShardHandle> {
+    /// Takes the numbers of the next ghosts.
+    fn add_ghosts(&mut self, numbers: Given<'_, u64>) -> PyResult<()> {
+        self.ghosts.reserve_exact(self.n_ghosts.saturating_sub(self.ghosts.len()));
+        self.ghosts.extend_from_slice(numbers.as_slice()?);
+        Ok(())
+    }
+
+    fn finish(&mut self, py: Python<'_>, index: usize, bounds: Given<'_, u64>) -> PyResult<ShardHandle> {
         let builder = self.builder.take().ok_or_else(finished)?;
-        let (bounds, ghosts) = (bounds.as_slice()?.to_vec(), ghosts.as_slice()?.to_vec());
+        let (bounds, ghosts) = (bounds.as_slice()?.to_vec(), std::mem::take(&mut self.ghosts));
         let shard = py.detach(|| builder.finish(index, bounds, ghosts)).map_err(refused)?;
         Ok(ShardHandle { shard })
     }
@@ -330,81 +358,105 @@ impl CoarseBuilderHandle {
 /// Groups of nodes by label propagation.
 #[pyclass(name = "Propagation", module = "ncut._ncut")]
 pub(crate) struct PropagationHandle {
-    propagation: Propagation,
+    propagation: Option<Propagation>,
+}
+
+impl PropagationHandle {
+    fn get(&self) -> PyResult<&Propagation> {
+        self.propagation.as_ref().ok_or_else(finished)
+    }
+
+    fn get_mut(&mut self) -> PyResult<&mut Propagation> {
+        self.propagation.as_mut().ok_or_else(finished)
+    }
 }
 
 /// Positions of ghosts, their groups, groups that have grown, by how much.
-type GroupNewsArrays<'py> = (Column<'py, u32>, Column<'py, u64>, Column<'py, u64>, Column<'py, f64>);
+type GroupNewsArrays<'py> = (Column<'py, u32>, Bound<'py, PyAny>, Column<'py, u32>, Column<'py, f64>);
 
 #[pymethods]
 impl PropagationHandle {
     #[new]
     fn new(shard: &ShardHandle, max_mass: f64, by_size: bool, seed: u64) -> Self {
-        Self { propagation: Propagation::new(&shard.shard, max_mass, by_size, seed) }
+        Self { propagation: Some(Propagation::new(&shard.shard, max_mass, by_size, seed)) }
     }
 
-    fn sweep<'py>(
-        &mut self,
+    fn ask(&mut self) -> PyResult<()> {
+        self.get_mut()?.ask();
+        Ok(())
+    }
+
+    fn questions<'py>(
+        &self,
         py: Python<'py>,
         shard: &ShardHandle,
-        answers: Vec<Given<'py, f64>>,
-    ) -> PyResult<(usize, Vec<GroupNewsArrays<'py>>)> {
-        let answers = answers.iter().map(|rooms| Ok(rooms.as_slice()?)).collect::<PyResult<Vec<_>>>()?;
-        let propagation = &mut self.propagation;
-        let found = py.detach(|| {
-            propagation.learn(&shard.shard, &answers)?;
-            let n_moves = propagation.sweep(&shard.shard);
-            Ok((n_moves, propagation.news(&shard.shard)))
-        });
-        let (n_moves, news) = found.map_err(refused)?;
-        let arrays = |news: GroupNews| {
-            let GroupNews { positions, groups, grown, added } = news;
-            (array(py, positions), array(py, groups), array(py, grown), array(py, added))
-        };
-        Ok((n_moves, news.into_iter().map(arrays).collect()))
+        owner: usize,
+    ) -> PyResult<Column<'py, u32>> {
+        Ok(array(py, self.get()?.questions(&shard.shard, owner)))
+    }
+
+    fn count_askers(&mut self, shard: &ShardHandle, questions: Given<'_, u32>) -> PyResult<()> {
+        self.get_mut()?.count_askers(&shard.shard, questions.as_slice()?).map_err(refused)
+    }
+
+    fn answers<'py>(
+        &self,
+        py: Python<'py>,
+        shard: &ShardHandle,
+        questions: Given<'py, u32>,
+    ) -> PyResult<Column<'py, f64>> {
+        Ok(array(py, self.get()?.answers(&shard.shard, questions.as_slice()?).map_err(refused)?))
+    }
+
+    fn learn(&mut self, shard: &ShardHandle, owner: usize, answers: Given<'_, f64>) -> PyResult<()> {
+        self.get_mut()?.learn(&shard.shard, owner, answers.as_slice()?).map_err(refused)
+    }
+
+    fn sweep(&mut self, py: Python<'_>, shard: &ShardHandle) -> PyResult<usize> {
+        let propagation = self.get_mut()?;
+        Ok(py.detach(|| propagation.sweep(&shard.shard)))
+    }
+
+    fn news<'py>(&self, py: Python<'py>, shard: &ShardHandle, to: usize) -> PyResult<GroupNewsArrays<'py>> {
+        let GroupNews { positions, groups, grown, added } = self.get()?.news(&shard.shard, to);
+        Ok((array(py, positions), numbers(py, groups), array(py, grown), array(py, added)))
     }
 
     fn hear(
         &mut self,
         shard: &ShardHandle,
         from_shard: usize,
-        news: (Given<'_, u32>, Given<'_, u64>, Given<'_, u64>, Given<'_, f64>),
+        news: (Given<'_, u32>, GivenNumbers<'_>, Given<'_, u32>, Given<'_, f64>),
     ) -> PyResult<()> {
         let news = GroupNews {
             positions: news.0.as_slice()?.to_vec(),
-            groups: news.1.as_slice()?.to_vec(),
+            groups: news.1.to_numbers()?,
             grown: news.2.as_slice()?.to_vec(),
             added: news.3.as_slice()?.to_vec(),
         };
-        self.propagation.hear(&shard.shard, from_shard, &news).map_err(refused)
+        self.get_mut()?.hear(&shard.shard, from_shard, &news).map_err(refused)
     }
 
-    fn questions<'py>(&mut self, py: Python<'py>, shard: &ShardHandle) -> Vec<Column<'py, u64>> {
-        let propagation = &mut self.propagation;
-        let questions = py.detach(|| propagation.questions(&shard.shard).to_vec());
-        questions.into_iter().map(|names| array(py, names)).collect()
-    }
-
-    fn answers<'py>(
-        &mut self,
-        py: Python<'py>,
-        shard: &ShardHandle,
-        questions: Vec<Given<'py, u64>>,
-    ) -> PyResult<Vec<Column<'py, f64>>> {
-        let questions = questions.iter().map(|names| Ok(names.as_slice()?)).collect::<PyResult<Vec<_>>>()?;
-        let answers = self.propagation.answers(&shard.shard, &questions).map_err(refused)?;
-        Ok(answers.into_iter().map(|rooms| array(py, rooms)).collect())
-    }
-
-    fn groups<'py>(&self, py: Python<'py>) -> Column<'py, u32> {
-        array(py, self.propagation.groups().to_vec())
+    /// The groups of local nodes and ghosts, which are of no more use here.
+    fn take_groups<'py>(&mut self, py: Python<'py>) -> PyResult<Column<'py, u32>> {
+        Ok(array(py, self.propagation.take().ok_or_else(finished)?.into_groups()))
     }
 }
 
 /// Connected pieces of groups or clusters.
 #[pyclass(name = "Pieces", module = "ncut._ncut")]
 pub(crate) struct PiecesHandle {
-    pieces: Pieces,
+    pieces: Option<Pieces>,
+}
+
+impl PiecesHandle {
+    fn get(&self) -> PyResult<&Pieces> {
+        self.pieces.as_ref().ok_or_else(finished)
+    }
+
+    fn get_mut(&mut self) -> PyResult<&mut Pieces> {
+        self.pieces.as_mut().ok_or_else(finished)
+    }
 }
 
 #[pymethods]
@@ -412,30 +464,52 @@ impl PiecesHandle {
     #[new]
     fn new(py: Python<'_>, shard: &ShardHandle, labels: Given<'_, u32>) -> PyResult<Self> {
         let labels = labels.as_slice()?;
-        Ok(Self { pieces: py.detach(|| Pieces::new(&shard.shard, labels)).map_err(refused)? })
+        Ok(Self { pieces: Some(py.detach(|| Pieces::new(&shard.shard, labels)).map_err(refused)?) })
     }
 
     fn news<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         shard: &ShardHandle,
-    ) -> Vec<(Column<'py, u32>, Column<'py, u64>)> {
-        let pieces = &mut self.pieces;
-        let news = py.detach(|| pieces.news(&shard.shard));
-        news.into_iter().map(|(positions, numbers)| (array(py, positions), array(py, numbers))).collect()
+        to: usize,
+    ) -> PyResult<(Column<'py, u32>, Bound<'py, PyAny>)> {
+        let (positions, first) = self.get()?.news(&shard.shard, to);
+        Ok((array(py, positions), numbers(py, first)))
+    }
+
+    fn set_told(&mut self) -> PyResult<()> {
+        self.get_mut()?.set_told();
+        Ok(())
     }
 
     fn hear(
         &mut self,
         shard: &ShardHandle,
         from_shard: usize,
-        news: (Given<'_, u32>, Given<'_, u64>),
+        news: (Given<'_, u32>, GivenNumbers<'_>),
     ) -> PyResult<()> {
-        self.pieces.hear(&shard.shard, from_shard, news.0.as_slice()?, news.1.as_slice()?).map_err(refused)
+        let first = news.1.to_numbers()?;
+        self.get_mut()?.hear(&shard.shard, from_shard, news.0.as_slice()?, &first).map_err(refused)
     }
 
-    fn all<'py>(&self, py: Python<'py>) -> Column<'py, u64> {
-        array(py, self.pieces.all())
+    fn all<'py>(&self, py: Python<'py>) -> PyResult<Column<'py, u64>> {
+        Ok(array(py, self.get()?.all()))
+    }
+
+    /// The local nodes with a degree that name a piece.
+    fn representatives<'py>(&self, py: Python<'py>, shard: &ShardHandle) -> PyResult<Column<'py, u64>> {
+        Ok(array(py, self.get()?.representatives(&shard.shard)))
+    }
+
+    /// The different pieces, and the places among them of those of local nodes and ghosts; the pieces are of no more use here.
+    fn take_places<'py>(
+        &mut self,
+        py: Python<'py>,
+        shard: &ShardHandle,
+    ) -> PyResult<(Column<'py, u64>, Column<'py, u32>)> {
+        let pieces = self.pieces.take().ok_or_else(finished)?;
+        let (names, places) = py.detach(|| pieces.into_places(&shard.shard));
+        Ok((array(py, names), array(py, places)))
     }
 }
 
@@ -448,9 +522,16 @@ pub(crate) struct ContractionHandle {
 #[pymethods]
 impl ContractionHandle {
     #[new]
-    fn new(py: Python<'_>, shard: &ShardHandle, groups: Given<'_, u64>) -> PyResult<Self> {
-        let groups = groups.as_slice()?;
-        Ok(Self { contraction: py.detach(|| Contraction::new(&shard.shard, groups)).map_err(refused)? })
+    fn new(
+        py: Python<'_>,
+        shard: &ShardHandle,
+        coarse: Given<'_, u64>,
+        groups: Given<'_, u32>,
+    ) -> PyResult<Self> {
+        let (coarse, groups) = (coarse.as_slice()?, groups.as_slice()?.to_vec());
+        Ok(Self {
+            contraction: py.detach(|| Contraction::new(&shard.shard, coarse, groups)).map_err(refused)?,
+        })
     }
 
     fn sizes<'py>(&self, py: Python<'py>, shard: &ShardHandle) -> (Column<'py, u64>, Column<'py, f64>) {
@@ -525,9 +606,14 @@ impl RefinementHandle {
         py.detach(|| refinement.propose(&shard.shard, &aim, &clusters, floor, round)).map_err(refused)
     }
 
-    fn news<'py>(&self, py: Python<'py>, shard: &ShardHandle) -> Vec<(Column<'py, u32>, Column<'py, u32>)> {
-        let news = py.detach(|| self.refinement.news(&shard.shard));
-        news.into_iter().map(|news| (array(py, news.positions), array(py, news.labels))).collect()
+    fn news<'py>(
+        &self,
+        py: Python<'py>,
+        shard: &ShardHandle,
+        to: usize,
+    ) -> (Column<'py, u32>, Column<'py, u32>) {
+        let news = py.detach(|| self.refinement.news(&shard.shard, to));
+        (array(py, news.positions), array(py, news.labels))
     }
 
     fn hear(

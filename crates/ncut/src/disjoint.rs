@@ -29,6 +29,15 @@ impl DisjointSets {
         self.parent[a.max(b)] = a.min(b) as u32;
     }
 
+    /// The lowest number in the set of every number.
+    pub(crate) fn into_lowest(mut self) -> Vec<u32> {
+        // The parent of a number is never higher: what it points at is known already.
+        for item in 0..self.parent.len() {
+            self.parent[item] = self.parent[self.parent[item] as usize];
+        }
+        self.parent
+    }
+
     /// The set of every number, numbered by first appearance, and how many sets there are.
     pub(crate) fn numbered(&mut self) -> (Vec<u32>, usize) {
         let mut count = 0;

@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use ncut::metrics::CutScore;
 use ncut::objective::Sums;
 use ncut::shard::{
-    Aim, CoarseBuilder, Contraction, Pieces, Propagation, Refinement, Round, Shard, ShardBuilder,
+    Aim, CoarseBuilder, Contraction, LabelNews, Numbers, Pieces, Propagation, Refinement, Round, Shard,
+    ShardArrays, ShardBuilder,
 };
 use ncut::synthetic::Planted;
-use ncut::{Graph, Label, ObjectiveKind};
+use ncut::{Graph, Label, ObjectiveKind, Weights};
 
 const N_SHARDS: usize = 3;
 const ALL: Round = Round { part: 1.0, number: 1, holds_together: false };
@@ -70,27 +71,33 @@ fn planted(n_nodes: usize, n_clusters: usize, seed: u64) -> Graph<'static> {
 fn pieces(shards: &[Shard], max_mass: f64) -> Vec<Vec<u64>> {
     let mut groups: Vec<Propagation> =
         shards.iter().map(|shard| Propagation::new(shard, max_mass, false, 3)).collect();
+    let mut rooms = vec![vec![Vec::new(); shards.len()]; shards.len()];
     for _ in 0..4 {
-        let questions: Vec<Vec<Vec<u64>>> =
-            groups.iter_mut().zip(shards).map(|(groups, shard)| groups.questions(shard).to_vec()).collect();
-        let answers: Vec<Vec<Vec<f64>>> = (0..shards.len())
-            .map(|owner| {
-                let asked: Vec<&[u64]> = questions.iter().map(|asked| &asked[owner][..]).collect();
-                groups[owner].answers(&shards[owner], &asked).unwrap()
-            })
-            .collect();
-        let mut news = Vec::new();
-        for (asker, (groups, shard)) in groups.iter_mut().zip(shards).enumerate() {
-            let heard: Vec<&[f64]> = answers.iter().map(|answers| &answers[asker][..]).collect();
-            groups.learn(shard, &heard).unwrap();
-            groups.sweep(shard);
-            news.push(groups.news(shard));
-        }
-        for (sender, news) in news.iter().enumerate() {
-            for (receiver, news) in news.iter().enumerate() {
-                groups[receiver].hear(&shards[receiver], sender, news).unwrap();
+        groups.iter_mut().for_each(Propagation::ask);
+        for owner in 0..shards.len() {
+            let ask = |(groups, shard): (&Propagation, &Shard)| groups.questions(shard, owner);
+            let questions: Vec<Vec<u32>> = groups.iter().zip(shards).map(ask).collect();
+            for questions in &questions {
+                groups[owner].count_askers(&shards[owner], questions).unwrap();
+            }
+            for (asker, questions) in questions.iter().enumerate() {
+                rooms[asker][owner] = groups[owner].answers(&shards[owner], questions).unwrap();
             }
         }
+        for ((groups, shard), rooms) in groups.iter_mut().zip(shards).zip(&rooms) {
+            for (owner, rooms) in rooms.iter().enumerate() {
+                groups.learn(shard, owner, rooms).unwrap();
+            }
+            groups.sweep(shard);
+        }
+        exchange(
+            shards,
+            &mut groups,
+            |groups, shard, to| groups.news(shard, to),
+            |groups, shard, from, news| {
+                groups.hear(shard, from, &news).unwrap();
+            },
+        );
     }
     let labels: Vec<&[u32]> = groups.iter().map(Propagation::groups).collect();
     connected(shards, &labels)
@@ -101,14 +108,44 @@ fn connected(shards: &[Shard], labels: &[&[u32]]) -> Vec<Vec<u64>> {
     let mut pieces: Vec<Pieces> =
         shards.iter().zip(labels).map(|(shard, labels)| Pieces::new(shard, labels).unwrap()).collect();
     loop {
-        let news: Vec<_> = pieces.iter_mut().zip(shards).map(|(pieces, shard)| pieces.news(shard)).collect();
-        if news.iter().flatten().all(|(positions, _)| positions.is_empty()) {
-            return pieces.iter().map(Pieces::all).collect();
-        }
-        for (sender, news) in news.iter().enumerate() {
-            for (receiver, (positions, numbers)) in news.iter().enumerate() {
-                pieces[receiver].hear(&shards[receiver], sender, positions, numbers).unwrap();
+        let mut n_news = 0;
+        let tell = |pieces: &mut Pieces, shard: &Shard, to| {
+            let news = pieces.news(shard, to);
+            if to + 1 == shard.n_shards() {
+                pieces.set_told();
             }
+            news
+        };
+        exchange(shards, &mut pieces, tell, |pieces, shard, from, news| {
+            n_news += news.0.len();
+            pieces.hear(shard, from, &news.0, &news.1).unwrap();
+        });
+        if n_news == 0 {
+            let all: Vec<Vec<u64>> = pieces.iter().map(Pieces::all).collect();
+            for ((pieces, shard), all) in pieces.into_iter().zip(shards).zip(&all) {
+                let (names, places) = pieces.into_places(shard);
+                assert!(names.is_sorted_by(|one, other| one < other));
+                assert!(places.iter().map(|&place| &names[place as usize]).eq(all));
+            }
+            return all;
+        }
+    }
+}
+
+/// Every shard tells every shard its news; all is told before anything is heard.
+fn exchange<T, News>(
+    shards: &[Shard],
+    states: &mut [T],
+    tell: impl Fn(&mut T, &Shard, usize) -> News,
+    mut hear: impl FnMut(&mut T, &Shard, usize, News),
+) {
+    let all = |(state, shard): (&mut T, &Shard)| -> Vec<News> {
+        (0..shards.len()).map(|to| tell(state, shard, to)).collect()
+    };
+    let news: Vec<Vec<News>> = states.iter_mut().zip(shards).map(all).collect();
+    for (sender, news) in news.into_iter().enumerate() {
+        for (receiver, news) in news.into_iter().enumerate() {
+            hear(&mut states[receiver], &shards[receiver], sender, news);
         }
     }
 }
@@ -194,8 +231,9 @@ fn contraction_in_shards_is_contraction() {
         .iter()
         .zip(&pieces)
         .map(|(shard, pieces)| {
-            let groups: Vec<u64> = pieces.iter().map(|&piece| coarse_of(piece)).collect();
-            Contraction::new(shard, &groups).unwrap()
+            let groups = pieces.iter().map(|&piece| coarse_of(piece) as u32).collect();
+            let coarse: Vec<u64> = (0..names.len() as u64).collect();
+            Contraction::new(shard, &coarse, groups).unwrap()
         })
         .collect();
     let mut group_of = vec![0; graph.n_nodes()];
@@ -241,6 +279,49 @@ fn contraction_in_shards_is_contraction() {
     }
 }
 
+#[test]
+fn numbers_that_do_not_fit_four_bytes_are_kept() {
+    let far = (1 << 32) + 5;
+    let bounds = vec![0, 2, 1 << 31, 1 << 32, (1 << 32) + 10];
+    let arrays = ShardArrays {
+        bounds: bounds.clone(),
+        index: 0,
+        offsets: vec![0, 2, 3],
+        columns: vec![1, 2, 0],
+        weights: Weights::Unit,
+        sizes: Vec::new(),
+        ghosts: vec![far],
+    };
+    let mut shard = Shard::new(arrays).unwrap();
+    shard.set_receiver(3, vec![0]).unwrap();
+
+    let mut groups = Propagation::new(&shard, 10.0, false, 3);
+    groups.ask();
+    assert_eq!(
+        [0, 1, 2, 3].map(|owner| groups.questions(&shard, owner)),
+        [vec![0, 1], vec![], vec![], vec![5]]
+    );
+    groups.learn(&shard, 0, &[0.0, 0.0]).unwrap();
+    groups.learn(&shard, 3, &[10.0]).unwrap();
+    assert_eq!(groups.sweep(&shard), 2);
+    let news = groups.news(&shard, 3);
+    assert_eq!((news.positions, news.groups), (vec![0], Numbers::Wide(vec![far])));
+    assert_eq!((news.grown, news.added), (vec![5], vec![3.0]));
+
+    let mut pieces = Pieces::new(&shard, &[0, 0, 0]).unwrap();
+    pieces.hear(&shard, 3, &[0], &Numbers::Wide(vec![far + 1])).unwrap();
+    let (all, names) = (pieces.all(), pieces.news(&shard, 3));
+    assert_eq!(all[2], far + 1);
+    assert!(matches!(names.1, Numbers::Wide(_)));
+    let (names, places) = pieces.into_places(&shard);
+    assert_eq!(places.iter().map(|&place| names[place as usize]).collect::<Vec<_>>(), all);
+
+    let mut builder = CoarseBuilder::new(0, bounds).unwrap();
+    builder.add_rows(2, &[(&[0, 0, 1], &[far, 1, 0], &[1.0; 3])]).unwrap();
+    let coarse = builder.finish().unwrap();
+    assert_eq!((coarse.arrays().columns.clone(), coarse.arrays().ghosts.clone()), (vec![1, 2, 0], vec![far]));
+}
+
 /// Sums of clusters over all shards.
 fn summed(refinements: &mut [Refinement], shards: &[Shard]) -> Vec<(Sums, usize)> {
     let mut total: Vec<(Sums, usize)> = Vec::new();
@@ -258,13 +339,10 @@ fn summed(refinements: &mut [Refinement], shards: &[Shard]) -> Vec<(Sums, usize)
 }
 
 fn tell(refinements: &mut [Refinement], shards: &[Shard]) {
-    let news: Vec<_> =
-        refinements.iter().zip(shards).map(|(refinement, shard)| refinement.news(shard)).collect();
-    for (sender, news) in news.iter().enumerate() {
-        for (receiver, news) in news.iter().enumerate() {
-            refinements[receiver].hear(&shards[receiver], sender, &news.positions, &news.labels).unwrap();
-        }
-    }
+    let hear = |refinement: &mut Refinement, shard: &Shard, from, news: LabelNews| {
+        refinement.hear(shard, from, &news.positions, &news.labels).unwrap();
+    };
+    exchange(shards, refinements, |refinement, shard, to| refinement.news(shard, to), hear);
 }
 
 #[test]

@@ -1,8 +1,6 @@
 //! Rows from edges in any order, in little more memory than the rows take: the edges are looked at three times, and never held.
 
-use std::collections::HashMap;
-
-use super::{Shard, ShardArrays};
+use super::{Numbers, Shard, ShardArrays};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, Weights};
 
@@ -21,6 +19,17 @@ enum Ids {
 }
 
 impl Ids {
+    /// For ids from `span.0` to `span.1`, of about so many entries.
+    fn new(span: (i64, i64), n_entries: u64) -> Self {
+        let width = span.1.abs_diff(span.0).saturating_add(1);
+        match width <= n_entries.saturating_mul(BITS_PER_ENTRY).max(1 << 16) {
+            true => {
+                Self::Bits { lowest: span.0, bits: vec![0; width.div_ceil(64) as usize], ranks: Vec::new() }
+            }
+            false => Self::List { ids: Vec::new(), n_sorted: 0 },
+        }
+    }
+
     fn see(&mut self, seen: &[i64]) -> Result<()> {
         match self {
             Self::Bits { lowest, bits, .. } => {
@@ -119,13 +128,7 @@ pub struct ShardBuilder {
 impl ShardBuilder {
     /// For rows of ids from `own.0` to `own.1`; all ids are from `span.0` to `span.1`, entries about `n_entries`.
     pub fn new(own: (i64, i64), span: (i64, i64), n_entries: u64) -> Self {
-        let width = span.1.abs_diff(span.0).saturating_add(1);
-        let ids = match width <= n_entries.saturating_mul(BITS_PER_ENTRY).max(1 << 16) {
-            true => {
-                Ids::Bits { lowest: span.0, bits: vec![0; width.div_ceil(64) as usize], ranks: Vec::new() }
-            }
-            false => Ids::List { ids: Vec::new(), n_sorted: 0 },
-        };
+        let ids = Ids::new(span, n_entries);
         let (n_below, n_local, n_ids) = (0, 0, 0);
         let (offsets, columns, weights) = (Vec::new(), Vec::new(), Weights::Unit);
         Self { ids, own, n_below, n_local, n_ids, offsets, columns, weights }
@@ -142,15 +145,14 @@ impl ShardBuilder {
     /// Numbers the ids: gives those of the shard and those of ghosts, both ascending.
     pub fn number(&mut self) -> (Vec<i64>, Vec<i64>) {
         self.ids.finish();
-        let all = self.ids.all();
+        let mut all = self.ids.all();
         let (low, high) = self.own;
         self.n_ids = all.len();
         self.n_below = all.partition_point(|&id| id < low);
         self.n_local = all.partition_point(|&id| id <= high) - self.n_below;
         self.offsets = vec![0; self.n_local + 1];
-        let own = self.n_below..self.n_below + self.n_local;
-        let ghosts = all[..own.start].iter().chain(&all[own.end..]).copied().collect();
-        (all[own].to_vec(), ghosts)
+        let own = all.drain(self.n_below..self.n_below + self.n_local).collect();
+        (own, all)
     }
 
     fn local(&self, id: i64) -> Result<usize> {
@@ -405,11 +407,10 @@ pub struct CoarseBuilder {
     index: usize,
     bounds: Vec<u64>,
     offsets: Vec<u64>,
-    /// Local nodes, and ghosts in the order in which they came.
-    columns: Vec<NodeId>,
+    /// By their numbers: which ghosts there are is found out in the end. A table of their places by hash, as they come, takes
+    /// half as much as the rows where nearly all nodes are ghosts.
+    columns: Numbers,
     weights: Growing,
-    ghosts: Vec<u64>,
-    ghost_places: HashMap<u64, NodeId>,
     sizes: Vec<f64>,
 }
 
@@ -423,9 +424,9 @@ impl CoarseBuilder {
             return Err(Error::shape(format!("there is no shard {index}")));
         };
         let sizes = vec![0.0; end.saturating_sub(start) as usize];
-        let (offsets, columns, weights) = (vec![0], Vec::new(), Growing::F32(Vec::new()));
-        let (ghosts, ghost_places) = (Vec::new(), HashMap::new());
-        Ok(Self { index, bounds, offsets, columns, weights, ghosts, ghost_places, sizes })
+        let columns = Numbers::new(bounds.last().copied().unwrap_or(0), std::iter::empty());
+        let (offsets, weights) = (vec![0], Growing::F32(Vec::new()));
+        Ok(Self { index, bounds, offsets, columns, weights, sizes })
     }
 
     /// Adds sizes to those of nodes.
@@ -444,43 +445,32 @@ impl CoarseBuilder {
     /// Adds the rows of the next nodes up to, and without, `end`: entries from all shards below, in their order.
     ///
     /// # Errors
-    /// When an entry is of another row.
+    /// When an entry is of another row, or its column is no node.
     pub fn add_rows(&mut self, end: u64, portions: &[(&[u64], &[u64], &[f64])]) -> Result<()> {
         let first = self.bounds[self.index];
         let start = first + (self.offsets.len() - 1) as u64;
+        let n_nodes = self.bounds[self.bounds.len() - 1];
         let mut entries: Vec<(u64, u64, f64)> =
             Vec::with_capacity(portions.iter().map(|portion| portion.0.len()).sum());
         for &(rows, columns, weights) in portions {
             if let Some(&row) = rows.iter().find(|&&row| row < start || row >= end) {
                 return Err(unknown(row as i64));
             }
+            if let Some(&column) = columns.iter().find(|&&column| column >= n_nodes) {
+                return Err(unknown(column as i64));
+            }
             entries.extend(
                 rows.iter().zip(columns).zip(weights).map(|((&row, &column), &weight)| (row, column, weight)),
             );
         }
-        // What grows by doubling may take twice what it needs.
-        if self.columns.capacity() - self.columns.len() < entries.len() {
-            self.columns.reserve_exact(entries.len() + self.columns.len() / 8);
-        }
+        self.columns.reserve(entries.len());
         self.weights.reserve(entries.len());
         // Stable: sums are made in the order of the shards.
         entries.sort_by_key(|entry| (entry.0, entry.1));
-        let own = first..self.bounds[self.index + 1];
         let mut next = entries.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)).peekable();
         for row in start..end {
             while let Some(same) = next.next_if(|same| same[0].0 == row) {
-                let column = same[0].1;
-                let place = match own.contains(&column) {
-                    true => (column - first) as NodeId,
-                    false => {
-                        let ghosts = &mut self.ghosts;
-                        *self.ghost_places.entry(column).or_insert_with(|| {
-                            ghosts.push(column);
-                            self.sizes.len() as NodeId + ghosts.len() as NodeId - 1
-                        })
-                    }
-                };
-                self.columns.push(place);
+                self.columns.push(same[0].1);
                 self.weights.push(same.iter().map(|entry| entry.2).sum());
             }
             self.offsets.push(self.columns.len() as u64);
@@ -493,29 +483,21 @@ impl CoarseBuilder {
     /// # Errors
     /// When rows are missing.
     pub fn finish(self) -> Result<Shard> {
-        let n_local = self.sizes.len();
-        let mut order: Vec<NodeId> = (0..self.ghosts.len() as NodeId).collect();
-        order.sort_unstable_by_key(|&ghost| self.ghosts[ghost as usize]);
-        let mut place = vec![0; order.len()];
-        for (new, &old) in order.iter().enumerate() {
-            place[old as usize] = n_local as NodeId + new as NodeId;
+        let Self { index, bounds, offsets, columns, weights, sizes } = self;
+        let own = bounds[index]..bounds[index + 1];
+        let last = bounds[bounds.len() - 1].saturating_sub(1) as i64;
+        let mut ghosts = Ids::new((0, last), columns.len() as u64);
+        for column in columns.iter().filter(|column| !own.contains(column)) {
+            ghosts.see(&[column as i64])?;
         }
-        let mut columns = self.columns;
-        for column in &mut columns {
-            if let Some(&place) = (*column as usize).checked_sub(n_local).and_then(|ghost| place.get(ghost)) {
-                *column = place;
-            }
-        }
-        columns.shrink_to_fit();
-        let ghosts = order.iter().map(|&ghost| self.ghosts[ghost as usize]).collect();
-        Shard::new(ShardArrays {
-            bounds: self.bounds,
-            index: self.index,
-            offsets: self.offsets,
-            columns,
-            weights: self.weights.finish(),
-            sizes: self.sizes,
-            ghosts,
-        })
+        ghosts.finish();
+        let place = |column: u64| match own.contains(&column) {
+            true => (column - own.start) as NodeId,
+            false => (sizes.len() + ghosts.rank(column as i64)) as NodeId,
+        };
+        let columns = columns.into_places(place);
+        let ghosts = ghosts.all().into_iter().map(|ghost| ghost as u64).collect();
+        let weights = weights.finish();
+        Shard::new(ShardArrays { bounds, index, offsets, columns, weights, sizes, ghosts })
     }
 }

@@ -1,7 +1,7 @@
 //! Rows of a shard summed up to rows of the coarse graph, a portion at a time.
 
 use super::Shard;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graph::{NodeId, RowSums};
 
 /// The coarse node of those that have none: isolated nodes.
@@ -29,17 +29,27 @@ pub struct Portion {
 }
 
 impl Contraction {
-    /// `groups` are the coarse nodes of local nodes and ghosts, `u64::MAX` for none.
+    /// `coarse` are the coarse nodes of some groups, `u64::MAX` for none, and `groups` those of local nodes and ghosts, by their
+    /// places in `coarse`.
     ///
     /// # Errors
-    /// When there is not one for each.
-    pub fn new(shard: &Shard, groups: &[u64]) -> Result<Self> {
+    /// When there is not a group for each, or one that is not in `coarse`.
+    pub fn new(shard: &Shard, coarse: &[u64], mut groups: Vec<u32>) -> Result<Self> {
         shard.check_known("groups", groups.len())?;
-        let mut names = groups.to_vec();
+        if let Some(group) = groups.iter().find(|&&group| group as usize >= coarse.len()) {
+            return Err(Error::shape(format!(
+                "group {group} is none of the {} that are known",
+                coarse.len()
+            )));
+        }
+        let mut names = coarse.to_vec();
         names.sort_unstable();
         names.dedup();
-        let place = |group: &u64| names.partition_point(|name| name < group) as u32;
-        let groups: Vec<u32> = groups.iter().map(place).collect();
+        let places: Vec<u32> =
+            coarse.iter().map(|group| names.partition_point(|name| name < group) as u32).collect();
+        for group in &mut groups {
+            *group = places[*group as usize];
+        }
         let mut order: Vec<NodeId> = (0..shard.n_local() as NodeId).collect();
         order.sort_by_key(|&node| groups[node as usize]);
         Ok(Self { order, names, groups })

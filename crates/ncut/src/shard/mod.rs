@@ -4,6 +4,7 @@
 //! neighbours in other ranges are *ghosts*: it knows their labels, but not their rows. Whoever moves messages between the shards is
 //! elsewhere: everything here takes arrays and gives arrays, one for each other shard.
 
+mod numbers;
 mod build;
 mod contract;
 mod pieces;
@@ -20,6 +21,7 @@ use crate::objective::Sums;
 pub use attach::{LinkedPiece, PieceLinks, attach};
 pub use build::{CoarseBuilder, ShardBuilder};
 pub use contract::{Contraction, Portion};
+pub use numbers::Numbers;
 pub use pieces::Pieces;
 pub use propagate::{GroupNews, Propagation};
 pub use refine::{Aim, LabelNews, Refinement, Round};
@@ -139,6 +141,11 @@ impl Shard {
         self.arrays.offsets.len() - 1
     }
 
+    /// Number of nodes of all shards.
+    pub fn n_nodes(&self) -> u64 {
+        self.arrays.bounds[self.n_shards()]
+    }
+
     /// Number of local nodes and ghosts.
     pub fn n_known(&self) -> usize {
         self.n_local() + self.arrays.ghosts.len()
@@ -185,6 +192,17 @@ impl Shard {
     /// The shard that has the row of a node.
     pub fn owner(&self, number: u64) -> usize {
         self.arrays.bounds.partition_point(|&bound| bound <= number) - 1
+    }
+
+    /// The places, among local nodes and ghosts, of those whose rows a shard has, in the order of their numbers.
+    fn places_of(&self, owner: usize) -> Range<usize> {
+        match owner == self.index() {
+            true => 0..self.n_local(),
+            false => {
+                let [start, end] = [owner, owner + 1].map(|shard| self.n_local() + self.ghost_starts[shard]);
+                start..end
+            }
+        }
     }
 
     /// The place among local nodes and ghosts of what another shard says about its node at `position` among those that are
@@ -237,19 +255,10 @@ impl Shard {
         self.loops.iter().filter(|&&weight| weight > 0.0).count()
     }
 
-    /// For each other shard, which of the local nodes it has as ghosts `is_told`, by their positions.
-    fn told(&self, mut is_told: impl FnMut(NodeId) -> bool) -> Vec<(Vec<u32>, Vec<NodeId>)> {
-        let told = |nodes: &Vec<NodeId>| {
-            let (mut positions, mut which) = (Vec::new(), Vec::new());
-            for (position, &node) in nodes.iter().enumerate() {
-                if is_told(node) {
-                    positions.push(position as u32);
-                    which.push(node);
-                }
-            }
-            (positions, which)
-        };
-        self.receivers.iter().map(told).collect()
+    /// Which of the local nodes that a shard has as ghosts are to be `told`: their positions there, and the nodes.
+    fn told(&self, to: usize, mut is_told: impl FnMut(NodeId) -> bool) -> (Vec<u32>, Vec<NodeId>) {
+        let told = self.receivers[to].iter().enumerate().filter(|(_, node)| is_told(**node));
+        told.map(|(position, &node)| (position as u32, node)).unzip()
     }
 
     fn check_known(&self, what: &str, n: usize) -> Result<()> {

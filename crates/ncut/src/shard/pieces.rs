@@ -3,7 +3,9 @@
 //! A piece is named by the first of its nodes in the order of a hash: by the lowest number, the first shards would have most of the
 //! coarse nodes.
 
-use super::{NO_LABEL, Shard};
+use std::ops::Range;
+
+use super::{NO_LABEL, Numbers, Shard};
 use crate::disjoint::DisjointSets;
 use crate::error::Result;
 use crate::graph::NodeId;
@@ -17,11 +19,11 @@ pub struct Pieces {
     /// The set of every local node and ghost.
     sets: Vec<NodeId>,
     /// The first node in reach of each set.
-    first: Vec<u64>,
+    first: Numbers,
     /// What was told last about every local node.
-    told: Vec<u64>,
+    told: Numbers,
     /// What was heard last about every ghost.
-    heard: Vec<u64>,
+    heard: Numbers,
 }
 
 impl Pieces {
@@ -43,51 +45,71 @@ impl Pieces {
                 }
             });
         }
-        let sets: Vec<NodeId> = (0..shard.n_known()).map(|known| sets.find(known) as NodeId).collect();
+        let sets = sets.into_lowest();
+        let numbers =
+            |known: Range<usize>| Numbers::new(shard.n_nodes(), known.map(|known| shard.number(known)));
         // Each set begins with one of its own.
-        let mut first: Vec<u64> = (0..shard.n_known()).map(|known| shard.number(known)).collect();
+        let mut first = numbers(0..shard.n_known());
         for (known, &set) in sets.iter().enumerate() {
-            let first = &mut first[set as usize];
-            *first = earlier(shard.number(known), *first);
+            first.set(set as usize, earlier(shard.number(known), first.at(set as usize)));
         }
-        let told = (0..shard.n_local()).map(|node| shard.number(node)).collect();
-        let heard = (shard.n_local()..shard.n_known()).map(|ghost| shard.number(ghost)).collect();
+        let (told, heard) = (numbers(0..shard.n_local()), numbers(shard.n_local()..shard.n_known()));
         Ok(Self { sets, first, told, heard })
     }
 
-    /// What each other shard is to hear: positions of its ghosts, and the first nodes in their reach.
-    pub fn news(&mut self, shard: &Shard) -> Vec<(Vec<u32>, Vec<u64>)> {
-        let Self { sets, first, told, .. } = self;
-        let reach = |node: NodeId| first[sets[node as usize] as usize];
-        let news = shard.told(|node| reach(node) != told[node as usize]);
-        let news =
-            news.into_iter().map(|(positions, nodes)| (positions, nodes.into_iter().map(reach).collect()));
-        let news = news.collect();
-        for (node, told) in told.iter_mut().enumerate() {
-            *told = first[sets[node] as usize];
+    fn reach(&self, known: usize) -> u64 {
+        self.first.at(self.sets[known] as usize)
+    }
+
+    /// What a shard is to hear: positions of its ghosts, and the first nodes in their reach.
+    pub fn news(&self, shard: &Shard, to: usize) -> (Vec<u32>, Numbers) {
+        let (positions, nodes) =
+            shard.told(to, |node| self.reach(node as usize) != self.told.at(node as usize));
+        let numbers = nodes.into_iter().map(|node| self.reach(node as usize));
+        (positions, Numbers::new(shard.n_nodes(), numbers))
+    }
+
+    /// All shards were told the news.
+    pub fn set_told(&mut self) {
+        for node in 0..self.told.len() {
+            self.told.set(node, self.first.at(self.sets[node] as usize));
         }
-        news
     }
 
     /// Takes in what another shard tells.
     ///
     /// # Errors
     /// When it tells of nodes that are no ghosts here.
-    pub fn hear(&mut self, shard: &Shard, from: usize, positions: &[u32], numbers: &[u64]) -> Result<()> {
-        for (&position, &number) in positions.iter().zip(numbers) {
+    pub fn hear(&mut self, shard: &Shard, from: usize, positions: &[u32], numbers: &Numbers) -> Result<()> {
+        for (&position, number) in positions.iter().zip(numbers.iter()) {
             let ghost = shard.ghost(from, position)?;
-            self.heard[ghost - shard.n_local()] = number;
-            let first = &mut self.first[self.sets[ghost] as usize];
-            *first = earlier(number, *first);
+            self.heard.set(ghost - shard.n_local(), number);
+            let set = self.sets[ghost] as usize;
+            self.first.set(set, earlier(number, self.first.at(set)));
         }
         Ok(())
     }
 
     /// The pieces of local nodes and ghosts, when there is no more news.
     pub fn all(&self) -> Vec<u64> {
-        let n_local = self.told.len();
-        let local = self.sets[..n_local].iter().map(|&set| self.first[set as usize]);
-        local.chain(self.heard.iter().copied()).collect()
+        (0..self.told.len()).map(|node| self.reach(node)).chain(self.heard.iter()).collect()
+    }
+
+    /// The local nodes with a degree that name a piece, by number.
+    pub fn representatives(&self, shard: &Shard) -> Vec<u64> {
+        let is_one =
+            |&node: &usize| self.reach(node) == shard.number(node) && shard.degree(node as NodeId) > 0.0;
+        (0..self.told.len()).filter(is_one).map(|node| shard.number(node)).collect()
+    }
+
+    /// The different pieces, ascending, and for every local node and ghost the place of its own among them.
+    pub fn into_places(self, shard: &Shard) -> (Vec<u64>, Vec<u32>) {
+        let local = (0..self.told.len()).map(|node| self.reach(node));
+        let all = Numbers::new(shard.n_nodes(), local.chain(self.heard.iter()));
+        drop(self);
+        let names = all.distinct();
+        let places = all.iter().map(|piece| names.rank(piece) as u32).collect();
+        (names.iter().collect(), places)
     }
 }
 

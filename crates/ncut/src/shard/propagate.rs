@@ -3,10 +3,13 @@
 //! As in `hierarchy/propagation.rs`, every node joins the group it is most linked to, as long as that has room. A group is named by the number of
 //! one node, and the shard of that node keeps its mass. Before every sweep a shard asks how much room there is in the groups it
 //! knows; the room is divided among those who ask, so that no group ever exceeds the bound.
+//!
+//! In a graph without locality a shard knows nearly all nodes: what is kept of each decides how much memory a worker takes. It is
+//! a group, and while a sweep goes on a room. Messages are made and heard one shard at a time.
 
 use std::collections::HashMap;
 
-use super::Shard;
+use super::{Numbers, Shard};
 use crate::error::{Error, Result};
 use crate::graph::{NodeId, RowSums};
 use crate::random::mixed;
@@ -19,31 +22,34 @@ pub struct Propagation {
     by_size: bool,
     seed: u64,
     n_sweeps: u64,
-    /// The groups of local nodes and ghosts, by their places in `names`.
+    /// The groups of local nodes and ghosts. A group that is named by a node known here has the place of that node; the others
+    /// follow as they came.
     groups: Vec<u32>,
-    /// The names of the groups: first those of local nodes and ghosts, then others as they came.
-    names: Vec<u64>,
-    /// Where those others are.
-    others: HashMap<u64, u32>,
-    /// How much this shard may add to each group.
+    /// The names of those others.
+    others: Numbers,
+    /// Where they are.
+    places: HashMap<u64, u32>,
+    /// Which groups the shard has asked for.
+    is_asked: Vec<bool>,
+    /// How much this shard may add to each group; after a sweep, how much it has added; after that nothing.
     rooms: Vec<f64>,
-    /// How much it has added since it told.
-    added: Vec<f64>,
     /// Masses of groups that are named by local nodes.
     masses: Vec<f64>,
-    is_changed: Vec<bool>,
-    asked: Vec<Vec<u64>>,
+    /// How many shards ask for the room of each of these.
+    n_askers: Vec<u32>,
+    /// The groups of local nodes before the last sweep.
+    before: Vec<u32>,
 }
 
 /// What one shard tells another about groups.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct GroupNews {
     /// Ghosts there whose group has changed, by position.
     pub positions: Vec<u32>,
     /// The groups they are in now.
-    pub groups: Vec<u64>,
-    /// Groups of which the other keeps the mass.
-    pub grown: Vec<u64>,
+    pub groups: Numbers,
+    /// Groups of which the other keeps the mass, by place among its nodes.
+    pub grown: Vec<u32>,
     /// What was added to them.
     pub added: Vec<f64>,
 }
@@ -51,27 +57,117 @@ pub struct GroupNews {
 impl Propagation {
     /// Every node in a group of its own.
     pub fn new(shard: &Shard, max_mass: f64, by_size: bool, seed: u64) -> Self {
-        let n_known = shard.n_known();
         let mass = |node: NodeId| if by_size { shard.size(node) } else { shard.degree(node) };
         Self {
             max_mass,
             by_size,
             seed,
             n_sweeps: 0,
-            groups: (0..n_known as u32).collect(),
-            names: (0..n_known).map(|known| shard.number(known)).collect(),
-            others: HashMap::new(),
-            rooms: vec![0.0; n_known],
-            added: vec![0.0; n_known],
+            groups: (0..shard.n_known() as u32).collect(),
+            others: Numbers::new(shard.n_nodes(), std::iter::empty()),
+            places: HashMap::new(),
+            is_asked: Vec::new(),
+            rooms: Vec::new(),
             masses: (0..shard.n_local() as NodeId).map(mass).collect(),
-            is_changed: vec![false; shard.n_local()],
-            asked: Vec::new(),
+            n_askers: Vec::new(),
+            before: Vec::new(),
         }
+    }
+
+    fn n_groups(&self) -> usize {
+        self.groups.len() + self.others.len()
+    }
+
+    fn name(&self, shard: &Shard, group: u32) -> u64 {
+        match (group as usize).checked_sub(self.groups.len()) {
+            None => shard.number(group as usize),
+            Some(other) => self.others.at(other),
+        }
+    }
+
+    fn mass(&self, shard: &Shard, node: NodeId) -> f64 {
+        if self.by_size { shard.size(node) } else { shard.degree(node) }
+    }
+
+    /// Finds out of which groups the room has to be known; the [questions](Self::questions) ask for it.
+    pub fn ask(&mut self) {
+        self.rooms = Vec::new();
+        self.before = Vec::new();
+        self.is_asked = vec![false; self.n_groups()];
+        for &group in &self.groups {
+            self.is_asked[group as usize] = true;
+        }
+    }
+
+    /// The groups that are asked for, of those that a shard keeps the masses of: in the order of the questions.
+    fn asked<'a>(&'a self, shard: &'a Shard, owner: usize) -> impl Iterator<Item = u32> + 'a {
+        self.kept_by(shard, owner).filter(|&group| self.is_asked.get(group as usize) == Some(&true))
+    }
+
+    /// The groups known here of which a shard keeps the masses.
+    fn kept_by<'a>(&'a self, shard: &'a Shard, owner: usize) -> impl Iterator<Item = u32> + 'a {
+        let others = (0..self.others.len()).filter(move |&other| shard.owner(self.others.at(other)) == owner);
+        let others = others.map(|other| (self.groups.len() + other) as u32);
+        shard.places_of(owner).map(|place| place as u32).chain(others)
+    }
+
+    /// What a shard is asked: the room of these groups, by place among its nodes.
+    pub fn questions(&self, shard: &Shard, owner: usize) -> Vec<u32> {
+        let first = shard.arrays().bounds[owner];
+        self.asked(shard, owner).map(|group| (self.name(shard, group) - first) as u32).collect()
+    }
+
+    /// Counts who asks for each group, by the questions of all shards.
+    ///
+    /// # Errors
+    /// When a group is not kept here.
+    pub fn count_askers(&mut self, shard: &Shard, questions: &[u32]) -> Result<()> {
+        self.n_askers.resize(shard.n_local(), 0);
+        for &place in questions {
+            let problem = || not_kept(shard, u64::from(place));
+            *self.n_askers.get_mut(place as usize).ok_or_else(problem)? += 1;
+        }
+        Ok(())
+    }
+
+    /// The rooms of groups that a shard asks for, divided among [those who ask](Self::count_askers).
+    ///
+    /// # Errors
+    /// When a group is not kept here.
+    pub fn answers(&self, shard: &Shard, questions: &[u32]) -> Result<Vec<f64>> {
+        let room = |&place: &u32| {
+            let n_askers = self.n_askers.get(place as usize).filter(|&&n_askers| n_askers > 0);
+            let n_askers = *n_askers.ok_or_else(|| not_kept(shard, u64::from(place)))?;
+            Ok((self.max_mass - self.masses[place as usize]).max(0.0) / f64::from(n_askers))
+        };
+        questions.iter().map(room).collect()
+    }
+
+    /// Takes in what a shard answers to the last questions.
+    ///
+    /// # Errors
+    /// When the answers are not as many as the questions.
+    pub fn learn(&mut self, shard: &Shard, owner: usize, answers: &[f64]) -> Result<()> {
+        self.n_askers = Vec::new();
+        let mut rooms = std::mem::take(&mut self.rooms);
+        rooms.resize(self.n_groups(), 0.0);
+        let mut n_asked = 0;
+        for group in self.asked(shard, owner) {
+            rooms[group as usize] = answers.get(n_asked).copied().unwrap_or(0.0);
+            n_asked += 1;
+        }
+        self.rooms = rooms;
+        if n_asked == answers.len() {
+            return Ok(());
+        }
+        Err(Error::shape(format!("{} answers came to {n_asked} questions", answers.len())))
     }
 
     /// Visits every local node once; tells how many moved.
     pub fn sweep(&mut self, shard: &Shard) -> usize {
-        let mut sums = RowSums::new(self.names.len());
+        self.rooms.resize(self.n_groups(), 0.0);
+        self.before = self.groups[..shard.n_local()].to_vec();
+        let mut sums = RowSums::new(self.n_groups());
         let mut n_moves = 0;
         for node in 0..shard.n_local() as NodeId {
             let own = self.groups[node as usize];
@@ -87,7 +183,7 @@ impl Propagation {
                 }
             });
             let salt = mixed(self.seed ^ shard.number(node as usize) << 8 ^ self.n_sweeps);
-            let tie = |group: u32| mixed(salt ^ self.names[group as usize]);
+            let tie = |group: u32| mixed(salt ^ self.name(shard, group));
             let mut best = (own_link, own);
             sums.for_each(|group, link| {
                 let is_better =
@@ -98,45 +194,46 @@ impl Propagation {
             });
             sums.clear();
             if best.1 != own {
-                self.join(node, best.1, mass);
+                self.groups[node as usize] = best.1;
+                self.rooms[own as usize] += mass;
+                self.rooms[best.1 as usize] -= mass;
                 n_moves += 1;
             }
         }
         self.n_sweeps += 1;
+        self.add_up(shard);
         n_moves
     }
 
-    fn mass(&self, shard: &Shard, node: NodeId) -> f64 {
-        if self.by_size { shard.size(node) } else { shard.degree(node) }
-    }
-
-    fn join(&mut self, node: NodeId, group: u32, mass: f64) {
-        let own = std::mem::replace(&mut self.groups[node as usize], group);
-        self.is_changed[node as usize] = true;
-        for (group, mass) in [(own, -mass), (group, mass)] {
-            self.rooms[group as usize] -= mass;
-            self.added[group as usize] += mass;
+    /// What the moves of the sweep have added to every group takes the place of the rooms, which are of no more use.
+    fn add_up(&mut self, shard: &Shard) {
+        let mut added = std::mem::take(&mut self.rooms);
+        added.fill(0.0);
+        for (node, (&from, &to)) in self.before.iter().zip(&self.groups).enumerate() {
+            if from != to {
+                let mass = self.mass(shard, node as NodeId);
+                added[from as usize] -= mass;
+                added[to as usize] += mass;
+            }
         }
+        self.rooms = added;
     }
 
-    /// What every shard, this one included, is to hear after a sweep.
-    pub fn news(&mut self, shard: &Shard) -> Vec<GroupNews> {
-        let Self { groups, names, is_changed, added, .. } = self;
-        let told = shard.told(|node| is_changed[node as usize]);
-        let group_of = |node: NodeId| names[groups[node as usize] as usize];
-        let news = told.into_iter().map(|(positions, nodes)| GroupNews {
+    /// What a shard, maybe this one, is to hear after a sweep.
+    pub fn news(&self, shard: &Shard, to: usize) -> GroupNews {
+        let (positions, nodes) =
+            shard.told(to, |node| self.before[node as usize] != self.groups[node as usize]);
+        let group_of = |node: NodeId| self.name(shard, self.groups[node as usize]);
+        let first = shard.arrays().bounds[to];
+        let grown = self.kept_by(shard, to).filter(|&group| self.rooms[group as usize] != 0.0);
+        let (grown, added) =
+            grown.map(|group| ((self.name(shard, group) - first) as u32, self.rooms[group as usize])).unzip();
+        GroupNews {
             positions,
-            groups: nodes.into_iter().map(group_of).collect(),
-            ..GroupNews::default()
-        });
-        let mut news: Vec<GroupNews> = news.collect();
-        for (added, &name) in added.iter_mut().zip(&*names).filter(|(added, _)| **added != 0.0) {
-            let news = &mut news[shard.owner(name)];
-            news.grown.push(name);
-            news.added.push(std::mem::take(added));
+            groups: Numbers::new(shard.n_nodes(), nodes.into_iter().map(group_of)),
+            grown,
+            added,
         }
-        is_changed.fill(false);
-        news
     }
 
     /// Takes in what a shard tells.
@@ -144,20 +241,16 @@ impl Propagation {
     /// # Errors
     /// When it tells of nodes that are not known here.
     pub fn hear(&mut self, shard: &Shard, from: usize, news: &GroupNews) -> Result<()> {
-        for (&position, &name) in news.positions.iter().zip(&news.groups) {
+        self.rooms = Vec::new();
+        for (&position, name) in news.positions.iter().zip(news.groups.iter()) {
             let ghost = shard.ghost(from, position)?;
             self.groups[ghost] = self.place(shard, name);
         }
-        for (&name, &added) in news.grown.iter().zip(&news.added) {
-            *self.mass_of(shard, name)? += added;
+        for (&place, &added) in news.grown.iter().zip(&news.added) {
+            let problem = || not_kept(shard, u64::from(place));
+            *self.masses.get_mut(place as usize).ok_or_else(problem)? += added;
         }
         Ok(())
-    }
-
-    fn mass_of(&mut self, shard: &Shard, name: u64) -> Result<&mut f64> {
-        let place = name.wrapping_sub(shard.first()) as usize;
-        let problem = || Error::shape(format!("group {name} is not kept by shard {}", shard.index()));
-        self.masses.get_mut(place).ok_or_else(problem)
     }
 
     /// The place of a group, a new one if it was not known.
@@ -169,70 +262,25 @@ impl Propagation {
         if let Ok(ghost) = shard.arrays().ghosts.binary_search(&name) {
             return (shard.n_local() + ghost) as u32;
         }
-        let Self { names, others, rooms, added, .. } = self;
-        *others.entry(name).or_insert_with(|| {
-            names.push(name);
-            rooms.push(0.0);
-            added.push(0.0);
-            names.len() as u32 - 1
+        let next = self.n_groups() as u32;
+        let Self { others, places, .. } = self;
+        *places.entry(name).or_insert_with(|| {
+            others.push(name);
+            next
         })
-    }
-
-    /// The groups whose room this shard has to know, for each shard that keeps their masses.
-    pub fn questions(&mut self, shard: &Shard) -> &[Vec<u64>] {
-        let mut is_used = vec![false; self.names.len()];
-        for &group in &self.groups {
-            is_used[group as usize] = true;
-        }
-        self.asked = vec![Vec::new(); shard.n_shards()];
-        for (&name, _) in self.names.iter().zip(&is_used).filter(|&(_, &is_used)| is_used) {
-            self.asked[shard.owner(name)].push(name);
-        }
-        &self.asked
-    }
-
-    /// The rooms of the groups that each shard asks for, divided among those who ask.
-    ///
-    /// # Errors
-    /// When a group is not kept here.
-    pub fn answers(&mut self, shard: &Shard, questions: &[&[u64]]) -> Result<Vec<Vec<f64>>> {
-        let mut n_askers = vec![0u32; shard.n_local()];
-        for &name in questions.iter().copied().flatten() {
-            self.mass_of(shard, name)?;
-            n_askers[(name - shard.first()) as usize] += 1;
-        }
-        let room = |&name: &u64| {
-            let place = (name - shard.first()) as usize;
-            (self.max_mass - self.masses[place]).max(0.0) / f64::from(n_askers[place])
-        };
-        Ok(questions.iter().map(|names| names.iter().map(room).collect()).collect())
-    }
-
-    /// Takes in the answers to the last questions, from every shard.
-    ///
-    /// # Errors
-    /// When they are not as many as there were questions.
-    pub fn learn(&mut self, shard: &Shard, answers: &[&[f64]]) -> Result<()> {
-        self.rooms.fill(0.0);
-        let asked = std::mem::take(&mut self.asked);
-        for (names, rooms) in asked.iter().zip(answers) {
-            if names.len() != rooms.len() {
-                return Err(Error::shape(format!(
-                    "{} answers came to {} questions",
-                    rooms.len(),
-                    names.len()
-                )));
-            }
-            for (&name, &room) in names.iter().zip(*rooms) {
-                let place = self.place(shard, name);
-                self.rooms[place as usize] = room;
-            }
-        }
-        Ok(())
     }
 
     /// The groups of local nodes and ghosts: equal numbers for equal groups.
     pub fn groups(&self) -> &[u32] {
         &self.groups
     }
+
+    /// The same, at the end of all sweeps.
+    pub fn into_groups(self) -> Vec<u32> {
+        self.groups
+    }
+}
+
+fn not_kept(shard: &Shard, place: u64) -> Error {
+    Error::shape(format!("group {place} of shard {} is asked for, which it does not keep", shard.index()))
 }

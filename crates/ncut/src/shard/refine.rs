@@ -263,11 +263,11 @@ impl Refinement {
         }
     }
 
-    /// What every other shard is to hear of the changes since the last state.
-    pub fn news(&self, shard: &Shard) -> Vec<LabelNews> {
-        let told = shard.told(|node| self.is_changed[node as usize]);
-        let labels = |nodes: Vec<NodeId>| nodes.into_iter().map(|node| self.labels[node as usize]).collect();
-        told.into_iter().map(|(positions, nodes)| LabelNews { positions, labels: labels(nodes) }).collect()
+    /// What a shard is to hear of the changes since the last state.
+    pub fn news(&self, shard: &Shard, to: usize) -> LabelNews {
+        let (positions, nodes) = shard.told(to, |node| self.is_changed[node as usize]);
+        let labels = nodes.into_iter().map(|node| self.labels[node as usize]).collect();
+        LabelNews { positions, labels }
     }
 
     /// Takes in what another shard tells.

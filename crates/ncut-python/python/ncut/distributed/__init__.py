@@ -5,9 +5,17 @@
 True
 """
 
+import os
+import sys
+
 try:
+    import ray
+
+    # Arrow's own allocator keeps what it once had, 25 MB in each worker; that of the system gives it back. Arrow looks
+    # at this when it is loaded. Only in workers: the process of the caller has its own ways.
+    if "pyarrow" not in sys.modules and ray.is_initialized() and ray.get_runtime_context().get_actor_id() is not None:
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     import pyarrow  # noqa: F401
-    import ray  # noqa: F401
 except ImportError as _error:
     raise ImportError(
         f"ncut.distributed needs Ray and pyarrow ({_error.name} is missing); install them: pip install 'ncut[ray]'",

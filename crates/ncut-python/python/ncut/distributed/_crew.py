@@ -138,10 +138,10 @@ class Crew:
             getattr(worker, method).options(num_returns=self.n_shards + 1).remote(*arguments, *more)
             for worker, more in zip(self.workers, extra, strict=True)
         ]
-        found = self.get([answer[0] for answer in answers])
+        found = self.get([answer[-1] for answer in answers])
         self.told.n_bytes += sum(sent for _, sent in found)
         return [summary for summary, _ in found], [
-            [answers[sender][1 + shard] for sender in range(self.n_shards)] for shard in range(self.n_shards)
+            [answers[sender][shard] for sender in range(self.n_shards)] for shard in range(self.n_shards)
         ]
 
     def relay(self, method: str, messages: Any, *arguments: Any) -> tuple[list[Any], Any]:

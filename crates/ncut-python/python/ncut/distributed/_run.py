@@ -543,10 +543,10 @@ class Run(Crew):
                 )
                 for place, worker in enumerate(self.workers)
             ]
-            n_moves = sum(summary for (summary, _) in self.get([answer[0] for answer in answers]))
+            n_moves = sum(summary for (summary, _) in self.get([answer[-1] for answer in answers]))
             if n_moves == 0:
                 continue
-            news = [[answer[1 + shard] for answer in answers] for shard in range(self.n_shards)]
+            news = [[answer[shard] for answer in answers] for shard in range(self.n_shards)]
             found = _sum(self.deliver("hear_labels", news, 0))
             value, smallest = self._value(found)
             is_kept = self._may_keep(found, value, smallest)

@@ -1,7 +1,8 @@
 """What runs beside a shard: an actor that reads edges, holds the rows of a range of nodes at every level, and answers.
 
-A method that speaks to the other shards returns a summary for the driver and one message for each shard. The driver
-never looks into messages; it only hands them on.
+A method that speaks to the other shards gives one message for each shard and, last of all, a summary for the driver.
+The driver never looks into messages; it only hands them on. Messages are made one after the other, and looked at one
+after the other: all at once they would take as much memory as what is kept of the nodes.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -43,6 +44,8 @@ STEPS_PER_OCTAVE, N_STRENGTHS = 8, 512
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 # Entries that are looked at together where the coarsest graph is drawn.
 ENTRIES_AT_ONCE = 1 << 18
+# Smaller messages are not worth being let go at once; the smallest never were in Ray's store.
+LARGE_MESSAGE = 1 << 20
 
 Aim = tuple[str, float, float, float]
 
@@ -81,15 +84,15 @@ class Worker:
         self._builder: _ncut.ShardBuilder | None = None
         self._coarse: _ncut.CoarseBuilder | None = None
         self._own: NDArray[np.int64] | None = None
-        self._ghosts: list[NDArray[Any]] = []
+        self._ghosts: NDArray[np.int64] | None = None
         self._propagation: _ncut.Propagation | None = None
         self._pieces: _ncut.Pieces | None = None
         self._piece_names: NDArray[np.uint64] | None = None
         self._contraction: _ncut.Contraction | None = None
         self._refinement: _ncut.Refinement | None = None
         self._labels: dict[int, NDArray[np.uint32]] = {}
-        self._asked: list[NDArray[Any]] = []
         self._inverse: NDArray[Any] | None = None
+        self._groups: NDArray[np.uint32] | None = None
         self._representatives: NDArray[np.uint64] | None = None
         self._degrees_of_ghosts: NDArray[np.float64] | None = None
 
@@ -111,10 +114,21 @@ class Worker:
             line = next((line for line in status if line.startswith("VmHWM")), "VmHWM: 0 kB")
         return int(line.split()[1]) * 1024
 
-    def _summed(self, summary: Any, messages: list[Any]) -> list[Any]:
+    def _tell(self, messages: Iterable[Any], summary: Callable[[], Any] | None = None) -> Iterator[Any]:
+        """A message for each shard, then what the driver is to know, and how many bytes were sent."""
         _let_go_of_messages()
-        sent = sum(n_bytes(message) for shard, message in enumerate(messages) if shard != self.index)
-        return [(summary, sent), *messages]
+        sent = 0
+        for shard, message in enumerate(messages):
+            size = n_bytes(message)
+            sent += size if shard != self.index else 0
+            yield message
+            if size > LARGE_MESSAGE:
+                _let_go_of_messages()
+        yield None if summary is None else summary(), sent
+
+    def _tell_each(self, message: Callable[[int], Any], summary: Callable[[], Any] | None = None) -> Iterator[Any]:
+        """The same, of messages that are made when it is their turn."""
+        return self._tell(map(message, range(self.n_shards)), summary)
 
     # Reading
 
@@ -200,8 +214,7 @@ class Worker:
         for rows, columns, _, alone in self._all_edges(n_units):
             for ids in (rows, columns, alone):
                 self._builder.see(ids)
-        self._own, ghosts = self._builder.number()
-        self._ghosts = [ghosts]
+        self._own, self._ghosts = self._builder.number()
         return len(self._own)
 
     def _all_edges(self, n_units: int) -> Any:
@@ -210,37 +223,38 @@ class Worker:
             if path.exists():
                 yield from read_edges(path)
 
-    def ask_ghosts(self, splitters: list[int]) -> list[Any]:
+    def ask_ghosts(self, splitters: list[int]) -> Iterator[Any]:
         """Asks the other shards for the numbers of ghosts."""
-        (ghosts,) = self._ghosts
+        assert self._ghosts is not None
+        ghosts, self._ghosts = self._ghosts, None
         cuts = np.searchsorted(ghosts, np.array(splitters, np.int64), side="left")
-        self._ghosts = np.split(ghosts, cuts)
-        return self._summed(None, list(self._ghosts))
+        return self._tell(np.split(ghosts, cuts))
 
-    def tell_ghosts(self, first: int, *asked: NDArray[np.int64]) -> list[Any]:
+    def tell_ghosts(self, first: int, *asked: NDArray[np.int64]) -> Iterator[Any]:
         assert self._own is not None
-        answers, receivers = [], {}
-        for shard, ids in enumerate(asked):
-            places = np.searchsorted(self._own, ids)
-            if len(ids) and (places.max() >= len(self._own) or (self._own[places] != ids).any()):
+        own, receivers = self._own, {}
+        for shard, ids in _heard(asked):
+            places = np.searchsorted(own, ids)
+            if len(ids) and (places.max() >= len(own) or (own[places] != ids).any()):
                 raise ValueError("the edge files have changed while they were read; start again")
             receivers[f"{shard}"] = places.astype(np.uint32)
-            answers.append(places.astype(np.uint64) + np.uint64(first))
         save_arrays(self.storage.level(0, "receivers", self.index), **receivers)
-        return self._summed(None, answers)
+        return self._tell_each(lambda shard: receivers[f"{shard}"].astype(np.uint64) + np.uint64(first))
 
     def fill_edges(self, n_units: int, bounds: list[int], weight_bits: int, *ghosts: NDArray[np.uint64]) -> Any:
         """Makes the rows, and keeps them on disk."""
         builder, self._builder = self._builder, None
         assert builder is not None and self._own is not None
-        own, self._own, self._ghosts = self._own, None, []
-        save_arrays(self.storage.level(0, "ids", self.index), ids=own)
+        save_arrays(self.storage.level(0, "ids", self.index), ids=self._own)
+        self._own = None
         for rows, _, _, _ in self._all_edges(n_units):
             builder.count(rows)
         builder.allocate(weight_bits)
         for rows, columns, weights, _ in self._all_edges(n_units):
             builder.fill(rows, columns, weights if len(weights) else None)
-        shard = builder.finish(self.index, np.array(bounds, np.uint64), np.concatenate(ghosts))
+        for _, numbers in _heard(ghosts):
+            builder.add_ghosts(numbers)
+        shard = builder.finish(self.index, np.array(bounds, np.uint64))
         return self._keep_shard(0, shard)
 
     def _keep_shard(self, level: int, shard: _ncut.Shard) -> Any:
@@ -278,28 +292,39 @@ class Worker:
 
     # Coarsening
 
-    def start_groups(self, level: int, max_mass: float, by_size: bool, seed: int) -> list[Any]:
+    def start_groups(self, level: int, max_mass: float, by_size: bool, seed: int) -> Iterator[Any]:
+        self._propagation = _ncut.Propagation(self.shard(level), max_mass, by_size, seed)
+        return self._ask_rooms(level)
+
+    def _ask_rooms(self, level: int) -> Iterator[Any]:
+        propagation, shard = self._propagation, self.shard(level)
+        assert propagation is not None
+        propagation.ask()
+        return self._tell_each(lambda owner: propagation.questions(shard, owner))
+
+    def answer_rooms(self, level: int, *questions: NDArray[np.uint32]) -> Iterator[Any]:
+        propagation, shard = self._propagation, self.shard(level)
+        assert propagation is not None
+        for _, places in _heard(questions):
+            propagation.count_askers(shard, places)
+        return self._tell_each(lambda asker: propagation.answers(shard, questions[asker]))
+
+    def sweep(self, level: int, *answers: NDArray[np.float64]) -> Iterator[Any]:
+        propagation, shard = self._propagation, self.shard(level)
+        assert propagation is not None
+        for owner, rooms in _heard(answers):
+            propagation.learn(shard, owner, rooms)
+        n_moves = propagation.sweep(shard)
+        return self._tell_each(lambda other: propagation.news(shard, other), lambda: n_moves)
+
+    def hear_groups(self, level: int, *news: Any) -> Iterator[Any]:
+        assert self._propagation is not None
         shard = self.shard(level)
-        self._propagation = _ncut.Propagation(shard, max_mass, by_size, seed)
-        return self._summed(None, self._propagation.questions(shard))
-
-    def answer_rooms(self, level: int, *questions: NDArray[np.uint64]) -> list[Any]:
-        assert self._propagation is not None
-        return self._summed(None, self._propagation.answers(self.shard(level), list(questions)))
-
-    def sweep(self, level: int, *answers: NDArray[np.float64]) -> list[Any]:
-        assert self._propagation is not None
-        n_moves, news = self._propagation.sweep(self.shard(level), list(answers))
-        return self._summed(n_moves, news)
-
-    def hear_groups(self, level: int, *news: Any) -> list[Any]:
-        assert self._propagation is not None
-        shard = self.shard(level)
-        for sender, message in enumerate(news):
+        for sender, message in _heard(news):
             self._propagation.hear(shard, sender, message)
-        return self._summed(None, self._propagation.questions(shard))
+        return self._ask_rooms(level)
 
-    def start_pieces(self, level: int, of_clusters: bool) -> list[Any]:
+    def start_pieces(self, level: int, of_clusters: bool) -> Iterator[Any]:
         """Pieces of the groups, or of the clusters."""
         shard = self.shard(level)
         if of_clusters:
@@ -307,79 +332,82 @@ class Worker:
             labels = self._refinement.labels()
         else:
             assert self._propagation is not None
-            labels = self._propagation.groups()
+            labels = self._propagation.take_groups()
             labels[: shard.n_local][~shard.has_degree()] = NO_LABEL
             self._propagation = None
         self._pieces = _ncut.Pieces(shard, labels)
-        news = self._pieces.news(shard)
-        return self._summed(sum(len(message[0]) for message in news), news)
+        return self._tell_pieces(level)
 
-    def hear_pieces(self, level: int, *news: Any) -> list[Any]:
+    def _tell_pieces(self, level: int) -> Iterator[Any]:
+        pieces, shard, n_told = self._pieces, self.shard(level), 0
+        assert pieces is not None
+
+        def news() -> Iterator[Any]:
+            nonlocal n_told
+            for other in range(self.n_shards):
+                message = pieces.news(shard, other)
+                n_told += len(message[0])
+                yield message
+            pieces.set_told()
+
+        return self._tell(news(), lambda: n_told)
+
+    def hear_pieces(self, level: int, *news: Any) -> Iterator[Any]:
         assert self._pieces is not None
         shard = self.shard(level)
-        for sender, message in enumerate(news):
+        for sender, message in _heard(news):
             self._pieces.hear(shard, sender, message)
-        more = self._pieces.news(shard)
-        return self._summed(sum(len(message[0]) for message in more), more)
+        return self._tell_pieces(level)
 
     def count_groups(self, level: int) -> int:
         """Groups that are named by a node of this shard."""
         assert self._pieces is not None
-        shard = self.shard(level)
-        pieces = self._pieces.all()
-        first = shard.bounds()[self.index]
-        numbers = np.arange(shard.n_local, dtype=np.uint64) + first
-        self._representatives = numbers[(pieces[: shard.n_local] == numbers) & shard.has_degree()]
+        self._representatives = self._pieces.representatives(self.shard(level))
         return len(self._representatives)
 
-    def ask_groups(self, level: int) -> list[Any]:
+    def ask_groups(self, level: int) -> Iterator[Any]:
         """Asks which coarse nodes the groups of local nodes and ghosts are."""
         assert self._pieces is not None
-        pieces, self._pieces = self._pieces.all(), None
-        names = np.unique(pieces)
-        # By search: with `return_inverse` numpy would sort by way of places, which take as much again.
-        self._inverse = np.searchsorted(names, pieces).astype(np.uint32)
-        bounds = self.shard(level).bounds()
-        self._asked = np.split(names, np.searchsorted(names, bounds[1:-1]))
-        return self._summed(None, list(self._asked))
+        shard = self.shard(level)
+        names, self._groups = self._pieces.take_places(shard)
+        self._pieces = None
+        return self._tell(np.split(names, np.searchsorted(names, shard.bounds()[1:-1])))
 
-    def tell_groups(self, first: int, *asked: NDArray[np.uint64]) -> list[Any]:
+    def tell_groups(self, first: int, *asked: NDArray[np.uint64]) -> Iterator[Any]:
         assert self._representatives is not None
         known = self._representatives
-        answers = []
-        for names in asked:
+
+        def answers(asker: int) -> NDArray[np.uint64]:
+            names = asked[asker]
             places = np.minimum(np.searchsorted(known, names), max(len(known) - 1, 0))
             is_known = known[places] == names if len(known) else np.zeros(len(names), bool)
-            answers.append(np.where(is_known, places.astype(np.uint64) + np.uint64(first), NO_GROUP))
-        return self._summed(None, answers)
+            return np.where(is_known, places.astype(np.uint64) + np.uint64(first), NO_GROUP)
 
-    def start_contraction(self, level: int, bounds: list[int], *answers: NDArray[np.uint64]) -> list[Any]:
+        return self._tell_each(answers)
+
+    def start_contraction(self, level: int, bounds: list[int], *answers: NDArray[np.uint64]) -> Iterator[Any]:
         """Groups are known: brings the sizes of nodes to their coarse nodes."""
-        assert self._inverse is not None
+        assert self._groups is not None
         shard = self.shard(level)
-        groups = np.concatenate(answers)[self._inverse]
-        self._inverse, self._asked, self._representatives = None, [], None
-        save_arrays(self.storage.level(level, "groups", self.index), groups=groups[: shard.n_local])
-        self._contraction = _ncut.Contraction(shard, groups)
-        del groups
+        coarse, groups = np.concatenate(answers), self._groups
+        self._groups, self._representatives = None, None
+        save_arrays(self.storage.level(level, "groups", self.index), groups=coarse[groups[: shard.n_local]])
+        self._contraction = _ncut.Contraction(shard, coarse, groups)
         self._coarse = _ncut.CoarseBuilder(self.index, np.array(bounds, np.uint64))
         nodes, sizes = self._contraction.sizes(shard)
         cuts = np.searchsorted(nodes, np.array(bounds[1:-1], np.uint64))
-        return self._summed(None, list(zip(np.split(nodes, cuts), np.split(sizes, cuts), strict=True)))
+        return self._tell(zip(np.split(nodes, cuts), np.split(sizes, cuts), strict=True))
 
     def take_sizes(self, *sizes: tuple[NDArray[np.uint64], NDArray[np.float64]]) -> None:
         assert self._coarse is not None
         for nodes, values in sizes:
             self._coarse.add_sizes(nodes, values)
 
-    def give_rows(self, level: int, bounds: list[int], part: int, n_parts: int) -> list[Any]:
+    def give_rows(self, level: int, bounds: list[int], part: int, n_parts: int) -> Iterator[Any]:
         """What this shard adds to a part of the coarse rows of every shard."""
-        assert self._contraction is not None
-        shard = self.shard(level)
-        portions = [
-            self._contraction.portion(shard, *_part_of(bounds, owner, part, n_parts)) for owner in range(self.n_shards)
-        ]
-        return self._summed(None, portions)
+        contraction, shard = self._contraction, self.shard(level)
+        assert contraction is not None
+        return self._tell_each(lambda owner: contraction.portion(shard, *_part_of(bounds, owner, part, n_parts)))
 
     def take_rows(self, bounds: list[int], part: int, n_parts: int, *portions: Any) -> None:
         assert self._coarse is not None
@@ -387,7 +415,7 @@ class Worker:
         self._coarse.add_rows(end, list(portions))
         _let_go_of_messages()
 
-    def finish_contraction(self, level: int) -> list[Any]:
+    def finish_contraction(self, level: int) -> Iterator[Any]:
         """The coarse rows are whole: tells the other shards which of their nodes are ghosts here."""
         assert self._coarse is not None
         # The rows below are read again when they are needed.
@@ -397,7 +425,7 @@ class Worker:
         self.shards[level + 1] = coarse
         ghosts = coarse.ghosts()
         bounds = coarse.bounds()
-        return self._summed(None, np.split(ghosts, np.searchsorted(ghosts, bounds[1:-1])))
+        return self._tell(np.split(ghosts, np.searchsorted(ghosts, bounds[1:-1])))
 
     def take_receivers(self, level: int, *ghosts: NDArray[np.uint64]) -> Any:
         shard = self.shards[level]
@@ -408,15 +436,15 @@ class Worker:
 
     # Solving
 
-    def ask_degrees(self, level: int) -> list[Any]:
+    def ask_degrees(self, level: int) -> Iterator[Any]:
         shard = self.shard(level)
         ghosts = shard.ghosts()
-        return self._summed(None, np.split(ghosts, np.searchsorted(ghosts, shard.bounds()[1:-1])))
+        return self._tell(np.split(ghosts, np.searchsorted(ghosts, shard.bounds()[1:-1])))
 
-    def tell_degrees(self, level: int, *asked: NDArray[np.uint64]) -> list[Any]:
+    def tell_degrees(self, level: int, *asked: NDArray[np.uint64]) -> Iterator[Any]:
         shard = self.shard(level)
         degrees, first = shard.degrees(), shard.bounds()[self.index]
-        return self._summed(None, [degrees[numbers - first] for numbers in asked])
+        return self._tell_each(lambda asker: degrees[asked[asker] - first])
 
     def strengths(self, level: int, *degrees: NDArray[np.float64]) -> NDArray[np.int64]:
         """How many links have which strength, `w / sqrt(d d')`: counts by its logarithm."""
@@ -517,31 +545,30 @@ class Worker:
         """The labels of a level as they were kept."""
         self._labels[level] = load_arrays(self.storage.state(name, self.index))["labels"]
 
-    def ask_labels(self, level: int) -> list[Any]:
+    def ask_labels(self, level: int) -> Iterator[Any]:
         """Asks for the labels of the coarse nodes that local nodes are in."""
         groups = load_arrays(self.storage.level(level, "groups", self.index))["groups"]
         names, self._inverse = np.unique(groups, return_inverse=True)
         coarse = self.shard(level + 1).bounds()
         names = names[names != NO_GROUP]
-        self._asked = np.split(names, np.searchsorted(names, coarse[1:-1]))
-        return self._summed(None, list(self._asked))
+        return self._tell(np.split(names, np.searchsorted(names, coarse[1:-1])))
 
-    def tell_labels(self, level: int, *asked: NDArray[np.uint64]) -> list[Any]:
+    def tell_labels(self, level: int, *asked: NDArray[np.uint64]) -> Iterator[Any]:
         labels = self._labels[level]
         first = self.shard(level).bounds()[self.index]
-        return self._summed(None, [labels[names - first] for names in asked])
+        return self._tell_each(lambda asker: labels[asked[asker] - first])
 
     def project(self, level: int, *answers: NDArray[np.uint32]) -> None:
         """The labels of local nodes are those of their coarse nodes."""
         assert self._inverse is not None
         found = np.append(np.concatenate(answers).astype(np.uint32), NO_LABEL)
         self._labels = {level: found[self._inverse].astype(np.uint32)}
-        self._inverse, self._asked = None, []
+        self._inverse = None
         self._refinement = None
         self.drop_levels(level)
 
-    def show_labels(self, level: int) -> list[Any]:
-        return self._summed(None, self.shard(level).for_ghosts(self._labels[level]))
+    def show_labels(self, level: int) -> Iterator[Any]:
+        return self._tell(self.shard(level).for_ghosts(self._labels[level]))
 
     def start_refinement(self, level: int, n_clusters: int, name: str | None, *shown: NDArray[np.uint32]) -> Any:
         """Labels of ghosts are known: sums them up. `name` is the state to go on from."""
@@ -562,27 +589,27 @@ class Worker:
         table: NDArray[np.float64],
         floor: float,
         turn: tuple[float, int, bool],
-    ) -> list[Any]:
+    ) -> Iterator[Any]:
         """Keeps the state there is, or goes back to the one before; then moves nodes.
 
         `turn` is the part of the nodes that may move, the number of the round, and whether only nodes move that their
         cluster is seen to hang together without.
         """
-        assert self._refinement is not None
-        shard = self.shard(level)
+        refinement, shard = self._refinement, self.shard(level)
+        assert refinement is not None
         if is_kept:
-            self._refinement.keep()
+            refinement.keep()
         else:
-            self._refinement.undo()
+            refinement.undo()
         n_moves = 0
         if turn[0] > 0:
-            n_moves = self._refinement.propose(shard, aim, np.ascontiguousarray(table), floor, turn)
-        return self._summed(n_moves, self._refinement.news(shard))
+            n_moves = refinement.propose(shard, aim, np.ascontiguousarray(table), floor, turn)
+        return self._tell_each(lambda other: refinement.news(shard, other), lambda: n_moves)
 
     def hear_labels(self, level: int, *news: Any) -> NDArray[np.float64]:
         assert self._refinement is not None
         shard = self.shard(level)
-        for sender, message in enumerate(news):
+        for sender, message in _heard(news):
             self._refinement.hear(shard, sender, message)
         return self._refinement.sums(shard)
 
@@ -730,6 +757,14 @@ def _give_memory_back() -> None:
     except (OSError, AttributeError):
         # Not glibc: its allocator is left as it is.
         return
+
+
+def _heard(messages: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+    """The messages of all shards, one after the other: each is let go when the next is asked for."""
+    for sender, message in enumerate(messages):
+        yield sender, message
+        if n_bytes(message) > LARGE_MESSAGE:
+            _let_go_of_messages()
 
 
 def _let_go_of_messages() -> None:
