@@ -642,7 +642,7 @@ class Worker:
         """Pieces that this shard has nodes of: their name, cluster, and volume here."""
         assert self._pieces is not None and self._refinement is not None
         shard = self.shard(level)
-        self._piece_names = self._pieces.all()
+        self._piece_names, self._pieces = self._pieces.all(), None
         labels = self._refinement.labels()[: shard.n_local]
         has_label = labels != NO_LABEL
         local = self._piece_names[: shard.n_local][has_label]
@@ -660,7 +660,7 @@ class Worker:
         assert self._piece_names is not None and self._refinement is not None
         shard = self.shard(level)
         n_moves = self._refinement.relabel(shard, self._piece_names, moved, to)
-        self._piece_names, self._pieces = None, None
+        self._piece_names = None
         sums = self._refinement.sums(shard)
         self._refinement.keep()
         return n_moves, sums
