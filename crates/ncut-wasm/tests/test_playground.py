@@ -4,6 +4,7 @@ pytest crates/ncut-wasm/tests, with NCUT_COMMAND; the page is target/playground/
 driver, selenium, numpy and scikit-image.
 """
 
+import contextlib
 import functools
 import http.server
 import json
@@ -25,7 +26,7 @@ from skimage import data, io, transform
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "target" / "playground" / "index.html"
 COMMAND = os.environ.get("NCUT_COMMAND", str(ROOT / "target" / "debug" / "ncut"))
-# Longer than this is too long for a page; a busy machine gets more by NCUT_PATIENCE.
+# Longer than this is too long for a page; a slow machine gets more by NCUT_PATIENCE.
 SECONDS = 10 * float(os.environ.get("NCUT_PATIENCE", "1"))
 MEASURED = []
 
@@ -144,13 +145,36 @@ def choose(browser, path, clusters):
     state(browser, f"setCount({json.dumps(clusters)}), changed()")
 
 
+def is_descendant(process, ancestor):
+    while process not in ("0", ancestor):
+        # After the name of the program, which may hold anything, come the state and the parent.
+        process = Path("/proc", process, "stat").read_text().rpartition(")")[2].split()[1]
+    return process == ancestor
+
+
+def waited_for_a_processor(browser):
+    """Seconds in which the worker's thread could have run, but others had all processors; 0 before there is a worker.
+
+    On a busy machine that is most of the time: where 19 threads want 2 processors, 5 seconds of work take 17.
+    """
+    driver, seconds = str(browser.service.process.pid), 0
+    for thread in Path("/proc").glob("[0-9]*/task/[0-9]*"):
+        # Processes and threads end while one looks at them.
+        with contextlib.suppress(OSError):
+            is_worker = (thread / "comm").read_text().startswith("DedicatedWorker")
+            if is_worker and is_descendant(thread.parts[2], driver):
+                seconds += int((thread / "schedstat").read_text().split()[1]) / 1e9
+    return seconds
+
+
 def cluster(browser):
-    """Presses the button, and gives the seconds from there to the report on the screen."""
-    started = time.monotonic()
+    """Presses the button. Gives the seconds from there to the report on the screen, and those of them in which the worker
+    waited for a processor."""
+    waited_before, started = waited_for_a_processor(browser), time.monotonic()
     browser.find_element(By.ID, "run").click()
     wait(browser, "!isRunning() && shown.found !== null")
     wait(browser, "element('report').contentDocument?.documentElement.dataset.ready !== undefined")
-    return time.monotonic() - started
+    return time.monotonic() - started, waited_for_a_processor(browser) - waited_before
 
 
 def told_by_command_line(inputs, words, output="labels.txt"):
@@ -166,8 +190,8 @@ def test_labels_are_those_of_the_command_line_within_seconds(open_page, inputs, 
     browser = open_page()
     choose(browser, inputs / name, clusters)
     assert state(browser, "kind()") == {"cluster": "graph", "points": "points", "segment": "picture"}[subcommand]
-    seconds = cluster(browser)
-    MEASURED.append((name, seconds, os.getloadavg()[0]))
+    seconds, waited = cluster(browser)
+    MEASURED.append((name, seconds, waited, os.getloadavg()[0]))
     words = [subcommand, name, "-k", str(clusters)]
     assert state(browser, "element('command').textContent").startswith(" ".join(["ncut", *words]))
     if subcommand == "segment":
@@ -177,7 +201,7 @@ def test_labels_are_those_of_the_command_line_within_seconds(open_page, inputs, 
         assert (found == wanted.ravel()).all()
     else:
         assert state(browser, "shown.found.text") == told_by_command_line(inputs, words).read_text()
-    assert seconds < SECONDS, f"{name} took {seconds:.1f} s"
+    assert seconds - waited < SECONDS, f"{name} took {seconds:.1f} s, {waited:.1f} of them waiting for a processor"
 
 
 @pytest.mark.parametrize("options", [["--preset", "fast"], ["--preset", "paper"], ["--objective", "modularity"]])
@@ -359,5 +383,6 @@ def test_the_page_may_not_ask_the_network(chrome, site):
 
 def test_times_are_printed(capsys):
     with capsys.disabled():
-        for name, seconds, load in MEASURED:
-            print(f"\n{name}: {seconds:.1f} s (load {load:.1f})", end="")
+        for name, seconds, waited, load in MEASURED:
+            busy = f"{waited:.1f} of them waiting for a processor, load {load:.1f}"
+            print(f"\n{name}: {seconds:.1f} s ({busy})", end="")
