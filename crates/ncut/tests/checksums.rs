@@ -1,7 +1,8 @@
 //! The labels of many graphs, compared with the list in `checksums.txt`: a change of the code that is not meant to change
 //! labels does not.
 //!
-//! `NCUT_RENEW=1 cargo test --release -p ncut --test checksums` writes the list anew, for a change that is meant to. The
+//! `NCUT_RENEW=1 cargo test --release -p ncut --test checksums` writes the list anew, for a change that is meant to (with
+//! `-- NAME` only the graphs whose name has that in it). The
 //! graphs are those of the folder that `NCUT_DATA` names, two pictures (`NCUT_COINS`, `NCUT_ASTRONAUT`), and planted
 //! graphs, meshes and others above every threshold of the search. What is not there is reported as ignored, and so is a
 //! slow one, unless `--include-ignored` asks for it; so are the lines without a share of large graphs.
@@ -50,6 +51,9 @@ fn main() -> ExitCode {
     cases.extend(real());
     cases.extend(pictures());
     if std::env::var_os("NCUT_RENEW").is_some() {
+        if let Some(part) = &arguments.filter {
+            cases.retain(|case| case.name.contains(part));
+        }
         return match renew(&cases) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failed) => {

@@ -52,7 +52,7 @@ use crate::progress::{Clock, StopReason, Stopped};
 
 use components::Pieces;
 use grow::grown;
-use multilevel::{Pass, completed, multilevel, multilevel_of_alike, multilevel_twice};
+use multilevel::{Pass, completed, from_level, multilevel, multilevel_of_alike, multilevel_twice};
 use recombine::{cross, evolve};
 use solution::Solution;
 use split::balanced;
@@ -516,6 +516,16 @@ fn starts_of_large<O: Objective>(graph: &Graph<'_>, task: &Task<'_, O>, seed: u6
         let others = starts_in_doubt(graph, &merged, task, &pass)?;
         references.push(merged);
         references.extend(others);
+    }
+    // Where only linked nodes merge, hubs swallow what is around them, and merging alone ends far below what can be had. On the
+    // web graph cnr-2000, 100 clusters, the objective is 89.6 with this start and 78.1 without it (METIS: 83.4).
+    if plan.communities_are_of_use() && task.merges_linked_only() && !task.is_stopped() {
+        let solve = |level: &Graph<'_>| {
+            let plan = plan.for_graph(level);
+            let task = Task { plan: &plan, bundles: None, ..task.uncounted() };
+            Ok(solve_one(level, None, None, &mut FromMerging::default(), &task, seed)?.labels)
+        };
+        references.extend(from_level(graph, task, &pass, plan.limits.max_entries_brief, &solve)?);
     }
     let known = starts::known(graph, task, seed)?;
     Ok(Starts { references, others: known.into_iter().collect() })

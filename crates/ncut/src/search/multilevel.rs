@@ -85,6 +85,27 @@ pub(super) fn multilevel_of_alike<O: Objective>(
     multilevel(graph, &Task { bundles: Some(&groups), ..*task }, pass).map(Some)
 }
 
+/// Clusters the finest level of at most `max_entries` entries by `solve`, and refines its labels down to the graph; `None` where
+/// there is no such level.
+pub(super) fn from_level<O: Objective>(
+    graph: &Graph<'_>,
+    task: &Task<'_, O>,
+    pass: &Pass<'_>,
+    max_entries: usize,
+    solve: &dyn Fn(&Graph<'_>) -> Result<Vec<ClusterId>>,
+) -> Result<Option<Solution>> {
+    let mut levels = coarsening(graph, task, pass).run(graph)?.kept;
+    let is_small =
+        |level: &Level| level.graph.as_ref().is_some_and(|graph| graph.columns().len() <= max_entries);
+    let Some(place) = levels.iter().position(is_small) else { return Ok(None) };
+    levels.truncate(place + 1);
+    let Some(level) = levels[place].graph.as_ref().filter(|level| level.n_nodes() > task.n_clusters) else {
+        return Ok(None);
+    };
+    let labels = solve(level)?;
+    refined(graph, &mut levels, labels, task, pass.seed).map(Some)
+}
+
 /// Labels that name fewer clusters than are asked for, completed on a coarse level and refined.
 pub(super) fn completed<O: Objective>(
     graph: &Graph<'_>,

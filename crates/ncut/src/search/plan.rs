@@ -271,6 +271,11 @@ impl Plan {
         }
     }
 
+    /// Whether communities of a coarse graph would be.
+    pub(super) fn communities_are_of_use(&self) -> bool {
+        self.effort.communities_start && !self.facts.is_even
+    }
+
     /// Whether starts from merging would be the same with another plan for the same graph.
     pub(super) fn merges_like(&self, other: &Self) -> bool {
         let decisions = |plan: &Self| {
