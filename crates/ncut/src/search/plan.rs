@@ -271,9 +271,10 @@ impl Plan {
         }
     }
 
-    /// Whether communities of a coarse graph would be.
-    pub(super) fn communities_are_of_use(&self) -> bool {
-        self.effort.communities_start && !self.facts.is_even
+    /// Whether a coarse graph is to be clustered as small graphs are. Neighbour graphs, which have weights, gain nothing by it: on three
+    /// of 70 000 points the labels are as good, in 1.7 to 2.2 times the time.
+    pub(super) fn starts_from_coarse(&self) -> bool {
+        self.effort.communities_start && !self.facts.is_even && self.facts.is_unweighted
     }
 
     /// Whether starts from merging would be the same with another plan for the same graph.
